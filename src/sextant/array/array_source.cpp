@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -179,17 +180,21 @@ void copy_block(std::span<const std::int64_t> count, Bytes size, const std::byte
                    to + i * to_steps[0] * size, to_steps.subspan(1));
 }
 
+Elements index_of(std::span<const std::int64_t> position, std::span<const Elements> steps) {
+    return std::inner_product(position.begin(), position.end(), steps.begin(), Elements{0});
+}
+
 bool copy_part(const ArrayBlock& block, Bytes size, const std::byte* from, const ArrayBlock& part,
                std::byte* to) {
-    const std::vector<Elements> steps = steps_of(block.count);
-    Elements first = 0;
-    for (std::size_t axis = 0; axis < steps.size(); ++axis) {
-        const std::int64_t at = part.start[axis] - block.start[axis];
-        if (at < 0 || at + part.count[axis] > block.count[axis])
+    std::vector<std::int64_t> at = part.start;
+    for (std::size_t axis = 0; axis < at.size(); ++axis) {
+        at[axis] -= block.start[axis];
+        if (at[axis] < 0 || at[axis] + part.count[axis] > block.count[axis])
             return false;
-        first += at * steps[axis];
     }
-    copy_block(part.count, size, from + first * size, steps, to, steps_of(part.count));
+    const std::vector<Elements> steps = steps_of(block.count);
+    copy_block(part.count, size, from + index_of(at, steps) * size, steps, to,
+               steps_of(part.count));
     return true;
 }
 

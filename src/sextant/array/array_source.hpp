@@ -145,6 +145,8 @@ void copy_block(std::span<const std::int64_t> count, Bytes size, const std::byte
 
 /// Returns the distance between neighbours along each axis of a contiguous array, in elements.
 std::vector<Elements> steps_of(std::span<const std::int64_t> lengths);
+/// Returns the index of the element at a position: the sum of the products with the steps.
+Elements index_of(std::span<const std::int64_t> position, std::span<const Elements> steps);
 
 /// Copies `part` of a block, whose samples are at `from`; `size` is the size of an element. Returns
 /// false if the part is not within the block.

@@ -5,7 +5,6 @@
 #include "sextant/format/checks.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -16,10 +15,7 @@ namespace sextant::format {
 std::optional<std::size_t> axis_named(std::span<const DescribedAxis> axes,
                                       std::initializer_list<std::string_view> names) {
     const auto at = std::ranges::find_if(axes, [&](const DescribedAxis& axis) {
-        std::string lower = axis.name;
-        std::ranges::transform(lower, lower.begin(),
-                               [](unsigned char c) { return std::tolower(c); });
-        return std::ranges::find(names, lower) != names.end();
+        return std::ranges::find(names, lower_case(axis.name)) != names.end();
     });
     return at == axes.end() ? std::nullopt
                             : std::optional(static_cast<std::size_t>(at - axes.begin()));

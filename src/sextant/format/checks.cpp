@@ -2,9 +2,11 @@
 #include "sextant/format/checks.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
@@ -173,6 +175,25 @@ std::string difference(std::int64_t frame, const FrameHeader& found, const Frame
 }
 
 } // namespace
+
+std::string listed(const std::vector<std::string>& names, const std::string& except) {
+    constexpr std::size_t shown = 8;
+    std::string list;
+    std::size_t count = 0;
+    for (const std::string& name : names) {
+        if (!except.empty() && name == except)
+            continue;
+        if (++count > shown)
+            return list + ", ...";
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", printable(name));
+    }
+    return list;
+}
+
+std::string lower_case(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
 
 std::string to_text(const ImageShape& shape) {
     return fmt::format("{}×{}", shape.width, shape.height);

@@ -85,6 +85,12 @@ void require_frames(const std::string& path, const FrameHeader& header);
 /// is not empty.
 void refuse_detail(const std::string& path, const std::string& detail);
 
+/// Returns names except `except`, separated by commas; only the first ones if there are many.
+std::string listed(const std::vector<std::string>& names, const std::string& except = "");
+
+/// Converts ASCII letters to lower case.
+std::string lower_case(std::string text);
+
 /// Normalises the spelling of a unit for display: "µm" for um, micron or \u00B5m, "Å" for Angstrom
 /// and A, "nm" for n_m and [n_m]. Returns "" for none, for pixels and for text that is not
 /// printable.

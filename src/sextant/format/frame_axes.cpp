@@ -19,11 +19,6 @@ namespace sextant::format {
 
 namespace {
 
-std::string lower_case(std::string text) {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-    return text;
-}
-
 std::string upper_case(std::string text) {
     std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
     return text;

@@ -10,17 +10,13 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 namespace sextant::format {
-
-namespace {
-
-/// The maximum number of bytes read at once to gather single pixels.
-constexpr Bytes gathered_bytes = Bytes{1} << 20;
 
 void correct_samples(Sample sample, bool swapped, bool boolean, std::span<std::byte> samples) {
     if (swapped)
@@ -29,6 +25,11 @@ void correct_samples(Sample sample, bool swapped, bool boolean, std::span<std::b
         std::ranges::transform(samples, samples.begin(),
                                [](std::byte b) { return std::byte{b != std::byte{0}}; });
 }
+
+namespace {
+
+/// The maximum number of bytes read at once to gather single pixels.
+constexpr Bytes gathered_bytes = Bytes{1} << 20;
 
 StoredBytes bytes_of(SourceFile opened) {
     const auto file = std::make_shared<const SourceFile>(std::move(opened));
@@ -42,47 +43,13 @@ StoredBytes bytes_of(SourceFile opened) {
             }};
 }
 
-/// The contiguous runs of a block in a file. A run covers all positions along the axes from `outer`
-/// on.
-struct Runs {
-    std::size_t outer;
-    Elements pixels = 1;
-};
-
-Runs runs_of(const ArrayBlock& block, std::span<const Elements> steps) {
-    Runs runs{steps.size()};
-    while (runs.outer > 0 &&
-           (block.count[runs.outer - 1] == 1 || steps[runs.outer - 1] == runs.pixels))
-        runs.pixels *= block.count[--runs.outer];
-    return runs;
-}
-
-/// Calls visit(pixel, offset) for each run with its position in the file and in the block, in
-/// pixels. Along the axis `line`, only the first run is visited.
-template <class Visit>
-void for_each_run(const ArrayBlock& block, std::span<const Elements> steps, const Runs& runs,
-                  std::size_t line, const Visit& visit) {
-    Elements first = 0;
-    for (std::size_t axis = 0; axis < steps.size(); ++axis)
-        first += block.start[axis] * steps[axis];
-    if (runs.outer == 0)
-        return visit(first, Elements{0});
-    const std::vector<Elements> to_steps = steps_of(block.count);
-    std::vector<std::int64_t> at(runs.outer, 0);
-    for (bool more = true; more;) {
-        Elements pixel = first, offset = 0;
-        for (std::size_t axis = 0; axis < runs.outer; ++axis) {
-            pixel += at[axis] * steps[axis];
-            offset += at[axis] * to_steps[axis];
-        }
-        visit(pixel, offset);
-        more = false;
-        for (std::size_t axis = runs.outer; axis-- > 0 && !more;) {
-            more = axis != line && ++at[axis] < block.count[axis];
-            if (!more)
-                at[axis] = 0;
-        }
-    }
+/// Returns the number of pixels in the runs of a block that are contiguous in the file, too.
+Elements run_of(const ArrayBlock& block, std::span<const Elements> steps) {
+    Elements run = 1;
+    for (std::size_t axis = steps.size();
+         axis > 0 && (block.count[axis - 1] == 1 || steps[axis - 1] == run);)
+        run *= block.count[--axis];
+    return run;
 }
 
 class StoredArray final : public ArraySource {
@@ -97,33 +64,44 @@ class StoredArray final : public ArraySource {
   private:
     void load(const ArrayBlock& block, std::span<std::byte> to) override {
         const Bytes size = header().element_bytes();
-        const Runs runs = runs_of(block, layout_.steps);
-        // Single pixels are gathered along the axis with the smallest step.
-        std::size_t line = runs.outer;
-        for (std::size_t axis = 0; runs.pixels == 1 && axis < runs.outer; ++axis) {
-            if (block.count[axis] > 1 &&
-                (line == runs.outer || layout_.steps[axis] < layout_.steps[line]))
-                line = axis;
-        }
-        for_each_run(block, layout_.steps, runs, line, [&](Elements pixel, Elements offset) {
-            const auto part = to.subspan(static_cast<std::size_t>(offset * size));
-            if (line < runs.outer)
-                gather(pixel, block, line, part);
-            else
-                bytes_.read(layout_.start + pixel * size,
-                            part.first(static_cast<std::size_t>(runs.pixels * size)));
-        });
+        const Elements run = run_of(block, layout_.steps);
+        if (run == 1 && block.elements() > 1)
+            load_lines(block, to);
+        else
+            for_each_part(block, run, [&](const ArrayBlock& part, Elements offset) {
+                bytes_.read(layout_.start + index_of(part.start, layout_.steps) * size,
+                            to.subspan(static_cast<std::size_t>(offset * size),
+                                       static_cast<std::size_t>(run * size)));
+            });
         correct_samples(header().sample, layout_.swapped, layout_.boolean, to);
     }
 
-    /// Reads pixels along an axis with gaps between the pixels.
-    void gather(Elements pixel, const ArrayBlock& block, std::size_t axis,
+    /// Gathers single pixels along the axis with the smallest step.
+    void load_lines(const ArrayBlock& block, std::span<std::byte> to) {
+        std::optional<std::size_t> line;
+        for (std::size_t axis = 0; axis < block.count.size(); ++axis) {
+            if (block.count[axis] > 1 && (!line || layout_.steps[axis] < layout_.steps[*line]))
+                line = axis;
+        }
+        ArrayBlock starts = block;
+        starts.count[*line] = 1;
+        const std::vector<Elements> steps = steps_of(block.count);
+        const Elements first = index_of(block.start, steps);
+        for_each_part(starts, 1, [&](const ArrayBlock& start, Elements) {
+            const Elements offset = index_of(start.start, steps) - first;
+            gather(index_of(start.start, layout_.steps), block.count[*line], *line,
+                   steps[*line] * header().element_bytes(),
+                   to.subspan(static_cast<std::size_t>(offset * header().element_bytes())));
+        });
+    }
+
+    /// Reads `count` pixels along an axis with gaps between the pixels.
+    void gather(Elements pixel, std::int64_t count, std::size_t axis, Bytes to_step,
                 std::span<std::byte> to) {
         const Bytes size = header().element_bytes(), step = layout_.steps[axis] * size;
-        const Bytes to_step = steps_of(block.count)[axis] * size;
         const std::int64_t most = std::max<std::int64_t>(1, gathered_bytes / step);
-        for (std::int64_t done = 0; done < block.count[axis]; done += most) {
-            const std::int64_t some = std::min(most, block.count[axis] - done);
+        for (std::int64_t done = 0; done < count; done += most) {
+            const std::int64_t some = std::min(most, count - done);
             gathered_.resize(static_cast<std::size_t>((some - 1) * step + size));
             bytes_.read(layout_.start + pixel * size + done * step, gathered_);
             for (std::int64_t i = 0; i < some; ++i)
@@ -198,10 +176,7 @@ Bytes end_of_frame(const FrameHeader& header, const StoredLayout& layout, std::i
     std::vector<std::int64_t> position = layout.axes.position_of(frame, layout.lengths);
     position[axes - 2] = header.shape.height - 1;
     position[axes - 1] = header.shape.width - 1;
-    Elements last = 0;
-    for (std::size_t axis = 0; axis < axes; ++axis)
-        last += position[axis] * layout.steps[axis];
-    return layout.start + (last + 1) * pixel;
+    return layout.start + (index_of(position, layout.steps) + 1) * pixel;
 }
 
 void checked_frames(const std::string& path, const FrameHeader& header) {
@@ -307,14 +282,14 @@ class StoredArraySink final : public ArraySink {
   private:
     void store(const ArrayBlock& block, std::span<const std::byte> from) override {
         const Bytes size = size_of(header().sample);
-        const Runs runs = runs_of(block, steps_);
-        for_each_run(block, steps_, runs, runs.outer, [&](Elements element, Elements offset) {
-            const Bytes at = start_ + element * size;
+        const Elements run = run_of(block, steps_);
+        for_each_part(block, run, [&](const ArrayBlock& part, Elements offset) {
+            const Bytes at = start_ + index_of(part.start, steps_) * size;
             if (at != file_.position())
                 file_.seek(at);
             file_.write(from.subspan(static_cast<std::size_t>(offset * size),
-                                     static_cast<std::size_t>(runs.pixels * size)));
-            written_ = std::max(written_, at + runs.pixels * size);
+                                     static_cast<std::size_t>(run * size)));
+            written_ = std::max(written_, at + run * size);
         });
     }
 

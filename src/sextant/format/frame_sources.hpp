@@ -30,6 +30,9 @@ struct StoredLayout {
     FrameAxes axes = {};
 };
 
+/// Swaps the bytes of samples if `swapped`, and replaces bytes other than 0 by 1 if `boolean`.
+void correct_samples(Sample sample, bool swapped, bool boolean, std::span<std::byte> samples);
+
 /// Returns the steps of a contiguous array in C order or, if `fortran`, in Fortran order, in which
 /// the first axis varies fastest. Throws InvalidFile if the size of the array overflows.
 std::vector<Elements> stored_steps(const std::string& path, std::span<const std::int64_t> lengths,

@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -40,17 +39,13 @@ namespace sextant::format {
 
 namespace {
 
-/// A dataset, with metadata according to the convention of the file.
-struct Hdf5Series {
+/// A dataset, with metadata according to the convention of the file. `last_pixel` is the size of
+/// the axes that are read as rows and columns.
+struct Hdf5Series : AxisMetadata {
     Hdf5Dataset dataset;
     std::size_t row_axis = 0, column_axis = 1; ///< all other axes are frames
-    StatedPixelSize pixel = {};                ///< of the axes that are read as rows and columns
-    Seconds frame_interval = 0;
-    double slice_distance = 0;  ///< along the slice axis, in the unit of `pixel`
     std::size_t slice_axis = 0; ///< the axis before the rows, unless the file states another
-    std::vector<std::string> labels = {}; ///< names of all axes; empty if they are not stated
-    StatedPixelSize array_pixel = {}; ///< of the axes named y and x; if there are none, as `pixel`
-    std::string remark = {};          ///< a remark on the axes for the user
+    std::string remark = {};    ///< a remark on the axes for the user
 };
 
 /// The maximum number of positions along an axis that are examined.
@@ -73,7 +68,7 @@ bool is_image(const Hdf5Dataset& dataset) {
 /// Requires  two or more axes.
 Hdf5Series with_last_axes(const Hdf5Dataset& dataset) {
     const std::size_t axes = dataset.sides.size();
-    Hdf5Series series{dataset, axes - 2, axes - 1};
+    Hdf5Series series{{}, dataset, axes - 2, axes - 1};
     series.slice_axis = axes > 2 ? axes - 3 : 0;
     return series;
 }
@@ -124,7 +119,7 @@ bool is_velox(const Hdf5Input&, const Hdf5Dataset& dataset) {
 Hdf5Series velox(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     if (dataset.sides.size() > 3)
         return with_last_axes(dataset);
-    return {dataset, 0, 1, velox_pixel(file, dataset.name)};
+    return {{.last_pixel = velox_pixel(file, dataset.name)}, dataset, 0, 1};
 }
 
 /// True for Velox's spectra, which are matrices with one column. Spectra are the main data of files
@@ -179,7 +174,7 @@ Hdf5Series berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     }
     series.remark = remark_on_uneven(axes);
     const DescribedAxis& columns = axes[series.column_axis];
-    series.pixel = pixel_of(axes[series.row_axis], columns);
+    series.last_pixel = pixel_of(axes[series.row_axis], columns);
     if (axes.size() == 3) {
         series.slice_axis = 3 - series.row_axis - series.column_axis;
         const DescribedAxis& slices = axes[series.slice_axis];
@@ -191,13 +186,8 @@ Hdf5Series berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
 }
 
 Hdf5Series with_axes(const Hdf5Dataset& dataset, std::span<const DescribedAxis> axes) {
-    const AxisMetadata metadata = describe_axes(axes);
     Hdf5Series series = with_last_axes(dataset);
-    series.pixel = metadata.last_pixel;
-    series.array_pixel = metadata.pixel;
-    series.frame_interval = metadata.frame_interval;
-    series.slice_distance = metadata.slice_distance;
-    series.labels = metadata.names;
+    static_cast<AxisMetadata&>(series) = describe_axes(axes);
     series.remark = remark_on_uneven(axes);
     return series;
 }
@@ -287,7 +277,7 @@ Hdf5Series plain(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     Hdf5Series series = with_last_axes(dataset);
     const std::vector<double> size = hdf5_numbers(file, dataset.name, "element_size_um", 3);
     if (size.size() >= 2)
-        series.pixel = {size[size.size() - 1], size[size.size() - 2], "µm", "µm"};
+        series.last_pixel = {size[size.size() - 1], size[size.size() - 2], "µm", "µm"};
     if (size.size() == 3 && dataset.sides.size() >= 3)
         series.slice_distance = size[0];
     return series;
@@ -337,20 +327,6 @@ Hdf5Series by_name(const Hdf5Input& file, const std::string& wanted) {
     return describe_series(file, *dataset);
 }
 
-std::string names_of(const std::vector<Hdf5Dataset>& datasets, const Hdf5Dataset& except) {
-    constexpr std::size_t most = 8;
-    std::string names;
-    std::size_t named = 0;
-    for (const Hdf5Dataset& dataset : datasets) {
-        if (dataset.name == except.name)
-            continue;
-        if (++named > most)
-            return names + ", ...";
-        names += (names.empty() ? "" : ", ") + dataset.name;
-    }
-    return names;
-}
-
 const Hdf5Dataset& largest_of(const std::vector<Hdf5Dataset>& datasets) {
     return *std::max_element(datasets.begin(), datasets.end(), [](const auto& a, const auto& b) {
         return a.elements() < b.elements();
@@ -359,9 +335,7 @@ const Hdf5Dataset& largest_of(const std::vector<Hdf5Dataset>& datasets) {
 
 /// True for names such as "data" and "Data_000001".
 bool is_named_data(const std::string& name) {
-    std::string start = leaf_of(name).substr(0, 4);
-    std::ranges::transform(start, start.begin(), [](unsigned char c) { return std::tolower(c); });
-    return start == "data";
+    return lower_case(leaf_of(name).substr(0, 4)) == "data";
 }
 
 /// Throws InvalidFile if the main data are not `chosen` but a dataset that cannot be read.
@@ -407,9 +381,11 @@ Hdf5Dataset main_dataset(const Hdf5Input& file, const std::vector<Hdf5Dataset>& 
         refuse_dataset(file, largest_of(others));
     const Hdf5Dataset& largest = largest_of(images);
     require_chosen(file, found, largest);
+    std::vector<std::string> names;
+    std::ranges::transform(found, std::back_inserter(names), &Hdf5Dataset::name);
     if (found.size() > 1)
         remarks.push_back(fmt::format("{} is read; the file also contains {}", largest.name,
-                                      names_of(found, largest)));
+                                      listed(names, largest.name)));
     const std::string start = without_number(largest.name);
     const auto frames_of = [](const Hdf5Dataset& image) {
         return image.sides.size() < 3 ? std::int64_t{1} : image.sides.front();
@@ -555,34 +531,13 @@ Bytes wanted_cache(const ArrayHeader& array, const FrameAxes& axes, const Hdf5St
     return std::max({of_frame, few ? static_cast<Bytes>(of_layer) : 0, wished});
 }
 
-hid_t native_type(Sample sample) {
-    switch (sample) {
-    case Sample::u8:
-        return H5T_NATIVE_UINT8;
-    case Sample::i8:
-        return H5T_NATIVE_INT8;
-    case Sample::u16:
-        return H5T_NATIVE_UINT16;
-    case Sample::i16:
-        return H5T_NATIVE_INT16;
-    case Sample::u32:
-        return H5T_NATIVE_UINT32;
-    case Sample::i32:
-        return H5T_NATIVE_INT32;
-    case Sample::u64:
-        return H5T_NATIVE_UINT64;
-    case Sample::i64:
-        return H5T_NATIVE_INT64;
-    case Sample::f64:
-        return H5T_NATIVE_DOUBLE;
-    default:
-        return H5T_NATIVE_FLOAT;
-    }
-}
-
 /// Returns the in-memory type of samples. libhdf5 has no type for 16-bit floats.
 Hdf5Handle type_in_memory(Sample sample) {
-    Hdf5Handle type(H5Tcopy(native_type(sample)), H5Tclose);
+    const std::array<hid_t, 11> types{
+        H5T_NATIVE_UINT8,  H5T_NATIVE_INT8,  H5T_NATIVE_UINT16, H5T_NATIVE_INT16,
+        H5T_NATIVE_UINT32, H5T_NATIVE_INT32, H5T_NATIVE_UINT64, H5T_NATIVE_INT64,
+        H5T_NATIVE_FLOAT,  H5T_NATIVE_FLOAT, H5T_NATIVE_DOUBLE}; // in the order of Sample
+    Hdf5Handle type(H5Tcopy(types[static_cast<std::size_t>(sample)]), H5Tclose);
     const bool half = sample == Sample::f16;
     if (!type || (half && (H5Tset_fields(type.id(), 15, 10, 5, 0, 10) < 0 ||
                            H5Tset_size(type.id(), 2) < 0 || H5Tset_ebias(type.id(), 15) < 0)))
@@ -776,6 +731,25 @@ class Hdf5Array final : public ArraySource {
     std::vector<std::byte> samples_; ///< of `kept_`
 };
 
+/// Returns the axis of the dataset for each axis of the array that is read.
+std::vector<std::size_t> order_of(const Hdf5Series& series) {
+    std::vector<std::size_t> order;
+    for (std::size_t axis = 0; axis < series.dataset.sides.size(); ++axis) {
+        if (axis != series.row_axis && axis != series.column_axis)
+            order.push_back(axis);
+    }
+    order.insert(order.end(), {series.row_axis, series.column_axis});
+    return order;
+}
+
+std::vector<std::int64_t> in_order(const std::vector<std::int64_t>& of_dataset,
+                                   const std::vector<std::size_t>& order) {
+    std::vector<std::int64_t> of_array;
+    for (const std::size_t axis : order)
+        of_array.push_back(of_dataset[axis]);
+    return of_array;
+}
+
 OpenedFrames open_here(const std::string& path, const std::string& detail,
                        const SourceOptions& options, const Pace& pace) {
     Hdf5Input file(path, options.allow_external);
@@ -786,14 +760,14 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
     FrameHeader header;
     header.sample = *series.dataset.sample;
     const ArrayInFile array{series.dataset.sides,  series.row_axis, series.column_axis, "",
-                            series.frame_interval, series.labels};
+                            series.frame_interval, series.names};
     const FrameAxes chosen = choose_frame_axes(path, array, options, header);
     header.remarks.insert(header.remarks.begin(), remarks.begin(), remarks.end());
     header.remarks.insert(header.remarks.end(), storage.remarks().begin(), storage.remarks().end());
     if (!series.remark.empty())
         header.remarks.push_back(series.remark);
-    const bool of_array = options.every_plane && !series.labels.empty();
-    header.pixel = believable(of_array ? series.array_pixel : series.pixel, header.remarks);
+    const bool of_array = options.every_plane && !series.names.empty();
+    header.pixel = believable(of_array ? series.pixel : series.last_pixel, header.remarks);
     if (chosen.frames.size() == 1 && !storage.chunk().empty())
         header.frames_per_chunk = std::min(header.frames, storage.chunk()[chosen.frames.front()]);
     if (chosen.frames.size() == 1 && chosen.frames.front() == series.slice_axis &&
@@ -802,26 +776,14 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
     check_plausible(path, header.shape.elements() * size_of(header.sample), storage.stored(),
                     storage.ratio());
     check_row(path, header, storage.stored());
-    std::vector<std::size_t> order; // rows and columns are the last axes of the array
-    for (std::size_t axis = 0; axis < array.lengths.size(); ++axis) {
-        if (axis != series.row_axis && axis != series.column_axis)
-            order.push_back(axis);
-    }
-    order.insert(order.end(), {series.row_axis, series.column_axis});
-    FrameAxes axes;
+    std::vector<std::size_t> order = order_of(series);
+    FrameAxes axes{{}, in_order(chosen.fixed, order)};
     for (const std::size_t axis : chosen.frames)
         axes.frames.push_back(
             static_cast<std::size_t>(std::ranges::find(order, axis) - order.begin()));
-    std::vector<std::int64_t> lengths, chunk;
-    for (const std::size_t axis : order) {
-        axes.fixed.push_back(chosen.fixed[axis]);
-        lengths.push_back(array.lengths[axis]);
-        if (!storage.chunk().empty())
-            chunk.push_back(storage.chunk()[axis]);
-    }
-    ArrayHeader whole = array_header_of(header, std::move(lengths));
-    if (!chunk.empty())
-        whole.chunk = std::move(chunk);
+    ArrayHeader whole = array_header_of(header, in_order(array.lengths, order));
+    if (!storage.chunk().empty())
+        whole.chunk = in_order(storage.chunk(), order);
     auto source =
         std::make_unique<Hdf5Array>(std::move(whole), std::move(order), axes, std::move(file),
                                     std::move(storage), options.cache, pace);

@@ -5,6 +5,7 @@
 #include "sextant/array/sample.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/units.hpp"
+#include "sextant/format/axis_metadata.hpp"
 #include "sextant/format/checks.hpp"
 
 #include <cstddef>
@@ -33,6 +34,12 @@ struct ZarrShards {
     bool index_checked = true;       ///< true if a checksum (crc32c) follows the index
 };
 
+/// The position of a shard along each axis, in shards, and the number of a chunk in it, in C order.
+struct ZarrShardChunk {
+    std::vector<std::int64_t> shard;
+    std::size_t number = 0;
+};
+
 /// An array, as described by its file `.zarray` or `zarr.json`. All chunks have the same shape;
 /// those at the end of an axis extend beyond the array.
 struct ZarrArray {
@@ -58,6 +65,8 @@ struct ZarrArray {
     /// The file name of a chunk or shard at a position along each axis: "c/0/3" or "0.3".
     std::string chunk_name(std::span<const std::int64_t> position) const;
     Elements chunks_per_shard() const;
+    /// Requires an array with shards.
+    ZarrShardChunk in_shard(std::span<const std::int64_t> chunk) const;
     Bytes index_bytes() const; ///< size of the index of a shard
 };
 
@@ -137,17 +146,11 @@ class ZarrStore {
 };
 
 /// An array in a store, with the metadata of OME-Zarr, if there are any.
-struct ZarrSeries {
+/// The names of the axes are from OME-Zarr, dimension_names or xarray (_ARRAY_DIMENSIONS).
+struct ZarrSeries : AxisMetadata {
     std::string name; ///< the folder of the array in the store; "" for the store itself
     ZarrArray array;
-    std::string axes = {}; ///< a letter of "tczyx" per axis; empty if there are other axes
-    /// The names of the axes from OME-Zarr, dimension_names or xarray (_ARRAY_DIMENSIONS); empty if
-    /// there are none.
-    std::vector<std::string> names = {};
-    StatedPixelSize pixel = {}; ///< of the axes y and x; if there are none, of the last two axes
-    StatedPixelSize last_pixel = {}; ///< of the last two axes, which are read as rows and columns
-    Seconds frame_interval = 0;      ///< 0 if unknown
-    double slice_distance = 0;       ///< in the unit of `pixel`; 0 if unknown
+    std::string axes = {};   ///< a letter of "tczyx" per axis; empty if the axes have others
     std::string remark = {}; ///< names the arrays that are not read; "" if there are no others
 
     /// The name in the store of a file of the array.

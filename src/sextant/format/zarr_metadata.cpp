@@ -460,6 +460,17 @@ std::string ZarrArray::chunk_name(std::span<const std::int64_t> position) const 
                        fmt::join(position, between));
 }
 
+ZarrShardChunk ZarrArray::in_shard(std::span<const std::int64_t> chunk_at) const {
+    ZarrShardChunk place;
+    for (std::size_t axis = 0; axis < chunk_at.size(); ++axis) {
+        const std::int64_t count = shards->sides[axis] / chunk[axis];
+        place.shard.push_back(chunk_at[axis] / count);
+        place.number = place.number * static_cast<std::size_t>(count) +
+                       static_cast<std::size_t>(chunk_at[axis] % count);
+    }
+    return place;
+}
+
 Elements ZarrArray::chunks_per_shard() const {
     Elements all = 1;
     for (std::size_t axis = 0; shards && axis < chunk.size(); ++axis)

@@ -307,17 +307,13 @@ class ChunkFiles {
     };
 
     void put_in_shard(std::span<const std::int64_t> position, std::span<const std::byte> stored) {
-        std::vector<std::int64_t> at;
-        std::size_t number = 0;
+        const auto [at, number] = array_.in_shard(position);
         Elements inside = 1; // number of chunks of the shard within the array
         for (std::size_t axis = 0; axis < position.size(); ++axis) {
             const std::int64_t chunk = array_.chunk[axis],
                                count = array_.shards->sides[axis] / chunk;
-            at.push_back(position[axis] / count);
-            number = number * static_cast<std::size_t>(count) +
-                     static_cast<std::size_t>(position[axis] % count);
             const std::int64_t chunks = (array_.sides[axis] + chunk - 1) / chunk;
-            inside *= std::min(count, chunks - at.back() * count);
+            inside *= std::min(count, chunks - at[axis] * count);
         }
         std::vector<std::byte> bytes(stored.begin(), stored.end());
         Shard complete;

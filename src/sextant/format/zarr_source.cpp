@@ -106,8 +106,10 @@ class ZarrArraySource final : public ArraySource {
           empty_(empty),
           chunks_(cache),
           shards_(most_index_bytes) {
+        std::vector<std::int64_t> grid; // number of chunks along each axis
         for (std::size_t axis = 0; axis < array().sides.size(); ++axis)
-            grid_.push_back((array().sides[axis] + array().chunk[axis] - 1) / array().chunk[axis]);
+            grid.push_back((array().sides[axis] + array().chunk[axis] - 1) / array().chunk[axis]);
+        grid_steps_ = steps_of(grid);
     }
 
   private:
@@ -143,13 +145,8 @@ class ZarrArraySource final : public ArraySource {
     void copy(const ChunkPart& part, std::span<const Elements> to_steps, std::span<std::byte> to,
               ChunkBuffers& buffers) {
         const Bytes size = size_of(header().sample);
-        Elements offset = 0, inside = 0, number = 0;
-        for (std::size_t axis = 0; axis < part.chunk.size(); ++axis) {
-            offset += part.at[axis] * to_steps[axis];
-            inside += part.inside[axis] * steps_[axis];
-            number = number * grid_[axis] + part.chunk[axis];
-        }
-        std::byte* const target = to.data() + offset * size;
+        const Elements number = index_of(part.chunk, grid_steps_);
+        std::byte* const target = to.data() + index_of(part.at, to_steps) * size;
         RecentlyUsed<std::vector<std::byte>>::Kept kept = chunks_.find(number);
         if (!kept && !decode(part.chunk, buffers)) {
             const std::vector<Elements> none(part.chunk.size(), 0);
@@ -160,13 +157,14 @@ class ZarrArraySource final : public ArraySource {
             chunks_.add(number, kept, std::ssize(*kept));
         }
         const std::byte* const from = kept ? kept->data() : buffers.chunk.data();
-        copy_block(part.count, size, from + inside * size, steps_, target, to_steps);
+        copy_block(part.count, size, from + index_of(part.inside, steps_) * size, steps_, target,
+                   to_steps);
     }
 
     bool has_chunk(std::span<const std::int64_t> chunk) {
         if (!array().shards)
             return store_.has(series_.file(array().chunk_name(chunk)));
-        const ShardChunk place = place_of(chunk);
+        const ZarrShardChunk place = array().in_shard(chunk);
         const auto shard = shard_at(place.shard);
         return shard && !shard->chunks[place.number].is_missing();
     }
@@ -174,7 +172,7 @@ class ZarrArraySource final : public ArraySource {
     /// Decodes a chunk into samples in native byte order. Returns false if the chunk is not stored.
     bool decode(std::span<const std::int64_t> chunk, ChunkBuffers& buffers) {
         if (array().shards) {
-            const ShardChunk place = place_of(chunk);
+            const ZarrShardChunk place = array().in_shard(chunk);
             const auto shard = shard_at(place.shard);
             const ZarrRange range = shard ? shard->chunks[place.number] : ZarrRange{};
             if (range.is_missing())
@@ -204,35 +202,12 @@ class ZarrArraySource final : public ArraySource {
         buffers.chunk.resize(static_cast<std::size_t>(bytes));
         if (!plain)
             decode_zarr_chunk(what, array().codecs, read, buffers.chunk);
-        if (array().swapped)
-            swap_bytes(array().sample, buffers.chunk);
-        if (array().boolean)
-            std::ranges::transform(buffers.chunk, buffers.chunk.begin(),
-                                   [](std::byte b) { return std::byte{b != std::byte{0}}; });
-    }
-
-    /// A chunk within a shard.
-    struct ShardChunk {
-        std::vector<std::int64_t> shard;
-        std::size_t number = 0; ///< in C order
-    };
-
-    ShardChunk place_of(std::span<const std::int64_t> chunk) const {
-        ShardChunk place;
-        for (std::size_t axis = 0; axis < chunk.size(); ++axis) {
-            const std::int64_t count = array().shards->sides[axis] / array().chunk[axis];
-            place.shard.push_back(chunk[axis] / count);
-            place.number = place.number * static_cast<std::size_t>(count) +
-                           static_cast<std::size_t>(chunk[axis] % count);
-        }
-        return place;
+        correct_samples(array().sample, array().swapped, array().boolean, buffers.chunk);
     }
 
     /// Returns a shard with its index; null if the shard is not stored.
     RecentlyUsed<Shard>::Kept shard_at(std::span<const std::int64_t> position) {
-        Elements number = 0;
-        for (std::size_t axis = 0; axis < position.size(); ++axis)
-            number = number * grid_[axis] + position[axis]; // unique: no more shards than chunks
+        const Elements number = index_of(position, grid_steps_); // unique: no more than of chunks
         if (auto kept = shards_.find(number))
             return kept;
         const std::string name = series_.file(array().chunk_name(position));
@@ -257,8 +232,8 @@ class ZarrArraySource final : public ArraySource {
 
     ZarrStore store_;
     ZarrSeries series_;
-    std::vector<Elements> steps_;    ///< steps between samples within a chunk, per axis
-    std::vector<std::int64_t> grid_; ///< number of chunks along each axis
+    std::vector<Elements> steps_;      ///< steps between samples within a chunk, per axis
+    std::vector<Elements> grid_steps_; ///< steps between the numbers of chunks, per axis
     std::shared_ptr<std::vector<ChunkBuffers>> buffers_;
     bool empty_;
     RecentlyUsed<std::vector<std::byte>> chunks_; ///< cache of decoded chunks

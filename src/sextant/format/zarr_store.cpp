@@ -2,7 +2,6 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/format/axis_metadata.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/zarr.hpp"
 
@@ -265,12 +264,9 @@ void take_signal(const ZarrStore& store, const std::string& group, ZarrSeries& s
                       text(*attributes, "units")};
     }
     AxisMetadata signal = describe_axes(axes);
-    series.pixel = signal.pixel;
-    series.last_pixel = signal.last_pixel;
-    series.frame_interval = signal.frame_interval;
-    series.slice_distance = signal.slice_distance;
-    if (!signal.names.empty())
-        series.names = std::move(signal.names);
+    if (signal.names.empty())
+        signal.names = std::move(series.names);
+    static_cast<AxisMetadata&>(series) = std::move(signal);
 }
 
 bool is_signal(const ZarrStore& store, const std::string& group) {
@@ -280,8 +276,8 @@ bool is_signal(const ZarrStore& store, const std::string& group) {
 ZarrSeries array_at(const ZarrStore& store, const std::string& name) {
     const bool old = node_3(store, name) != Node::array;
     const std::string file = store.path_of(in_group(name, old ? ".zarray" : "zarr.json"));
-    ZarrSeries series{name,
-                      parse_zarr_array(read_text(file, old ? longest_zarray : limits.bytes), file)};
+    ZarrSeries series{
+        {}, name, parse_zarr_array(read_text(file, old ? longest_zarray : limits.bytes), file)};
     take_dimensions(store, series);
     return series;
 }
@@ -334,21 +330,6 @@ void list_arrays(const ZarrStore& store, const std::string& group, int depth,
         else if (depth < deepest_group)
             list_arrays(store, folder, depth + 1, names);
     }
-}
-
-/// Returns the names except `except`, separated by commas; only the first ones if there are many.
-std::string listed(const std::vector<std::string>& names, const std::string& except = "") {
-    constexpr std::size_t shown = 8;
-    std::string list;
-    std::size_t count = 0;
-    for (const std::string& name : names) {
-        if (!except.empty() && name == except)
-            continue;
-        if (++count > shown)
-            return list + ", ...";
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", printable(name));
-    }
-    return list;
 }
 
 /// True if OME-Zarr's metadata mark the group of an array as a label image.
