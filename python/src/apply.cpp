@@ -127,13 +127,6 @@ std::optional<std::vector<Elements>> steps_in_memory(const py::array& array) {
     return is_swapped(array.dtype()) ? std::nullopt : std::optional(std::move(steps));
 }
 
-Elements offset_of(const std::vector<std::int64_t>& start, const std::vector<Elements>& steps) {
-    Elements offset = 0;
-    for (std::size_t axis = 0; axis < start.size(); ++axis)
-        offset += start[axis] * steps[axis];
-    return offset;
-}
-
 /// An array in memory.
 class MemorySource final : public ArraySource {
   public:
@@ -145,7 +138,7 @@ class MemorySource final : public ArraySource {
   private:
     void load(const ArrayBlock& block, std::span<std::byte> to) override {
         const Bytes size = size_of(header().sample);
-        copy_block(block.count, size, data_ + offset_of(block.start, steps_) * size, steps_,
+        copy_block(block.count, size, data_ + index_of(block.start, steps_) * size, steps_,
                    to.data(), steps_of(block.count));
     }
 
@@ -222,7 +215,7 @@ class PythonSink final : public ArraySink {
         const Bytes size = size_of(header().sample);
         if (data_)
             return copy_block(block.count, size, from, steps,
-                              data_ + offset_of(block.start, steps_) * size, steps_);
+                              data_ + index_of(block.start, steps_) * size, steps_);
         call_.python([&] {
             const py::array samples(
                 type_of(header().sample),

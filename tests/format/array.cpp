@@ -74,6 +74,28 @@ std::string refusal_of(const std::function<void()>& work) {
     return "nothing was thrown";
 }
 
+TEST(ArrayBlocks, AreCutIntoContiguousPartsInOrder) {
+    const ArrayBlock block{{1, 2, 3}, {2, 3, 4}};
+    std::vector<std::byte> samples(24);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        samples[i] = static_cast<std::byte>(i);
+    for (const Elements most : {1, 3, 4, 8, 11, 12, 24, 100}) {
+        Elements next = 0;
+        for_each_part(block, most, [&](const ArrayBlock& part, Elements offset) {
+            EXPECT_EQ(offset, next);
+            EXPECT_LE(part.elements(), most);
+            std::vector<std::byte> copied(static_cast<std::size_t>(part.elements()));
+            EXPECT_TRUE(copy_part(block, 1, samples.data(), part, copied.data()));
+            for (const std::byte each : copied)
+                EXPECT_EQ(std::to_integer<Elements>(each), next++);
+        });
+        EXPECT_EQ(next, 24) << most;
+    }
+    for (const ArrayBlock& outside :
+         {ArrayBlock{{0, 2, 3}, {1, 1, 1}}, ArrayBlock{{1, 2, 3}, {1, 1, 5}}})
+        EXPECT_FALSE(copy_part(block, 1, samples.data(), outside, samples.data()));
+}
+
 TEST(AxisNames, AreLettersOrWordsSeparatedByCommas) {
     EXPECT_THAT(parse_axis_names("a", "TYXE"), ElementsAre("t", "y", "x", "e"));
     EXPECT_THAT(parse_axis_names("a", "time,Row,column,kx,detector_y"),

@@ -165,6 +165,12 @@ TEST_F(Hdf5Frames, FromPrismaticHaveRowsAndColumnsFirstAndAreNotTurned) {
             EXPECT_TRUE(holds_pattern(*source));
             const auto array = format::open_array(path, {}, 1 << 20);
             EXPECT_EQ(array->header().lengths, (std::vector<std::int64_t>{count, 7, 13}));
+            std::vector<float> part(3 * 2 * 11); // turned, in chunks and between them
+            array->read({{0, 4, 1}, {3, 2, 11}}, std::as_writable_bytes(std::span(part)));
+            for (std::int64_t i = 0; i < 66; ++i)
+                EXPECT_EQ(part[static_cast<std::size_t>(i)],
+                          pattern(i / 22, 1 + i % 11, 4 + i / 11 % 2))
+                    << i;
         }
     }
     frames(1, {});

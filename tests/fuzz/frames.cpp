@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     const MemoryFile file(bytes, size);
     const auto* const format = sextant::format::find_frame_format("fuzz" SEXTANT_FUZZ_EXTENSION);
     try {
-        sextant::test::read_some(*format->open(file.path(), SEXTANT_FUZZ_DETAIL, {}));
+        sextant::test::read_some(*format->open(file.path(), {.detail = SEXTANT_FUZZ_DETAIL}));
     } catch (const sextant::InvalidFile&) {
         return 0;
     }

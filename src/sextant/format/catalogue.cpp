@@ -200,12 +200,14 @@ constexpr std::array frame_formats{
                 .create = create_hdf5,
                 .written = "any",
                 .create_array = create_hdf5_array,
+                .has_parts = true,
                 .keeps_pixel = keeps_lengths,
                 .array_keeps_pixel = hdf5_array_keeps_pixel},
     FrameFormat{.name = "EMD, HyperSpy, NeXus",
                 .extensions = ".emd .hspy .nxs",
                 .summary = "HDF5 files of microscopes and their software",
-                .open = open_hdf5},
+                .open = open_hdf5,
+                .has_parts = true},
     FrameFormat{.name = "Zarr",
                 .extensions = ".zarr",
                 .summary = "versions 2 and 3, OME-Zarr, or an array in a group: volume.zarr::0",
@@ -213,6 +215,7 @@ constexpr std::array frame_formats{
                 .create = create_zarr,
                 .written = "any",
                 .create_array = create_zarr_array,
+                .has_parts = true,
                 .require_writable = require_writable_zarr,
                 .create_parts = create_zarr_parts,
                 .has_pyramids = true,
@@ -221,6 +224,7 @@ constexpr std::array frame_formats{
                 .extensions = ".zspy",
                 .summary = "HyperSpy signals in a Zarr store",
                 .open = open_zarr,
+                .has_parts = true,
                 .require_writable = refuse_writing},
     FrameFormat{.name = "PNG",
                 .extensions = ".png",
@@ -235,7 +239,8 @@ constexpr std::array frame_formats{
     FrameFormat{.name = "headerless",
                 .extensions = ".raw .bin",
                 .summary = "raw samples; the layout follows the file name: movie.raw::512x512,u16",
-                .open = open_headerless},
+                .open = open_headerless,
+                .has_parts = true},
 };
 
 /// Calls `visit` with each word of a text until a call returns true. Returns true if one did.
@@ -266,8 +271,9 @@ const FrameFormat& known_format(const std::string& path) {
                     extension, known));
 }
 
-std::unique_ptr<FrameSource> open_named(const std::string& name, const SourceOptions& options) {
+std::unique_ptr<FrameSource> open_named(const std::string& name, SourceOptions options) {
     const SeriesName parts = split_series_name(name);
+    options.detail = parts.detail;
     if (parts.detail.empty()) {
         if (auto files = find_frame_files(name))
             return open_sequence(name, std::move(*files), options);
@@ -276,7 +282,12 @@ std::unique_ptr<FrameSource> open_named(const std::string& name, const SourceOpt
     if (!find_frame_format(parts.path) && !parts.path.empty() &&
         !std::filesystem::exists(parts.path, unknown))
         throw InvalidFile(parts.path, "no such file");
-    return known_format(parts.path).open(parts.path, parts.detail, options);
+    const FrameFormat& format = known_format(parts.path);
+    if (!format.has_parts && !parts.detail.empty())
+        throw InvalidFile(parts.path, fmt::format("the format has no named parts, but \"::{}\" "
+                                                  "follows the file name",
+                                                  parts.detail));
+    return format.open(parts.path, options);
 }
 
 /// Throws InvalidFile unless there is at least one frame, the sides are positive, the total size

@@ -258,14 +258,6 @@ std::int64_t chosen_plane(const std::string& path, std::string_view axis,
     return requested.value_or(0);
 }
 
-void refuse_detail(const std::string& path, const std::string& detail) {
-    if (!detail.empty()) {
-        throw InvalidFile(
-            path, fmt::format("the format has no named parts, but \"::{}\" follows the file name",
-                              detail));
-    }
-}
-
 namespace {
 
 /// Converts the letters µ, Å and ° in Latin-1 to UTF-8.

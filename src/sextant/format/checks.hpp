@@ -81,10 +81,6 @@ std::string truncated(std::int64_t whole, std::int64_t stated);
 /// Throws InvalidFile unless at least one frame can be read.
 void require_frames(const std::string& path, const FrameHeader& header);
 
-/// For formats without named parts: throws InvalidFile if `detail`, the text after "::" in a name,
-/// is not empty.
-void refuse_detail(const std::string& path, const std::string& detail);
-
 /// Returns names except `except`, separated by commas; only the first ones if there are many.
 std::string listed(const std::vector<std::string>& names, const std::string& except = "");
 

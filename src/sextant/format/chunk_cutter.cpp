@@ -122,9 +122,7 @@ void cut_into_chunks(const ArrayHeader& header, const ArrayBlock& block,
     run_chunk_tasks(parts.size(), static_cast<int>(buffers.size()),
                     [&](std::int64_t task, int thread) {
                         const ChunkPart part = parts[task];
-                        Elements offset = 0;
-                        for (std::size_t axis = 0; axis < steps.size(); ++axis)
-                            offset += part.at[axis] * steps[axis];
+                        const Elements offset = index_of(part.at, steps);
                         ChunkBuffers& own = buffers[static_cast<std::size_t>(thread)];
                         own.chunk.resize(static_cast<std::size_t>(header.chunk_bytes()));
                         if (part.count != header.chunk)

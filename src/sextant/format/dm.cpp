@@ -381,9 +381,7 @@ FrameHeader checked_header(const std::string& path, const DmImage& image) {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string& detail,
-                                     const SourceOptions& options) {
-    refuse_detail(path, detail);
+std::unique_ptr<FrameSource> open_dm(const std::string& path, const SourceOptions& options) {
     SourceFile file(path);
     const DmImage image = largest_image(file);
     FrameHeader header = checked_header(path, image);

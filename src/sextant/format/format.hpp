@@ -106,6 +106,9 @@ struct SourceOptions {
     /// The memory for decoded chunks, in addition to those of a plane, if every plane is read
     /// (HDF5, Zarr); 0 for a usual amount.
     Bytes cache = 0;
+    /// The part of the file that is read, such as a dataset: the text after "::" in the name of a
+    /// series, from which open_frames() sets it.
+    std::string detail = {};
 };
 
 /// A series of frames that is written in independent parts, in any order, by several processes or
@@ -140,10 +143,10 @@ struct FrameFormat {
     std::string_view extensions; ///< such as ".tif .tiff", in upper or lower case
     std::string_view summary;
     /// Opens a series, which is a view of an array; with SourceOptions::every_plane, of the array
-    /// with all its axes. Reads only the header. `detail` is the text after "::" in the name, or
-    /// "". Throws InvalidFile with the path, what was found and what was expected. Formats without
-    /// named axes ignore the channel, slice, time and axes in the options.
-    std::unique_ptr<FrameSource> (*open)(const std::string& path, const std::string& detail,
+    /// with all its axes. Reads only the header. Throws InvalidFile with the path, what was found
+    /// and what was expected. Formats without named axes ignore the channel, slice, time and axes
+    /// in the options.
+    std::unique_ptr<FrameSource> (*open)(const std::string& path,
                                          const SourceOptions& options) = nullptr;
     /// Creates a sink for `header.frames` grey frames of a sample type in `written`. Throws
     /// InvalidFile if the file cannot be created. Null if the format is read-only, or if
@@ -155,6 +158,7 @@ struct FrameFormat {
     /// `create`.
     std::unique_ptr<ArraySink> (*create_array)(const std::string& path, ArrayHeader header,
                                                const SinkOptions& options) = nullptr;
+    bool has_parts = false;  ///< true if `open` reads SourceOptions::detail
     bool plane_axes = false; ///< true if `create` stores planes of the axes t, z and c
     /// For formats that store a series in a folder: throws InvalidFile if the folder could not be
     /// created or replaced now. Null for formats that store a series in a file.

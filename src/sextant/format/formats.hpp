@@ -13,8 +13,7 @@ namespace sextant::format {
 /// calibration of the image.
 ///
 /// Requires  integer samples of 8 to 32 bits, f32 or f64, and two or more axes (InvalidFile).
-std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string& detail,
-                                     const SourceOptions& options);
+std::unique_ptr<FrameSource> open_dm(const std::string& path, const SourceOptions& options);
 
 /// Opens HDF5 files. By default, reads the largest dataset of the first of these conventions that
 /// the file follows, and lists the other datasets in a remark; `detail` names another dataset.
@@ -37,11 +36,10 @@ std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string&
 ///
 /// Cost      each chunk is decoded once if rows are read in order and the chunks of a frame fit in
 ///           256 MiB or in eight times their stored size.
-std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
-                                       const SourceOptions& options);
+std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const SourceOptions& options);
 /// Returns the other files from which open_hdf5() would read samples. Throws the same as
 /// open_hdf5().
-std::vector<std::string> files_referred_by_hdf5(const std::string& path, const std::string& detail,
+std::vector<std::string> files_referred_by_hdf5(const std::string& path,
                                                 const SourceOptions& options);
 
 /// Writes a dataset "/data" with the axes frames, rows and columns, or rows and columns for one
@@ -68,8 +66,7 @@ bool hdf5_array_keeps_pixel(const ArrayHeader& header);
 ///
 /// Requires  an intact file. Damaged or missing data, which libjpeg would fill with grey, cause
 ///           InvalidFile when their rows are read.
-std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std::string& detail,
-                                             const SourceOptions& options);
+std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const SourceOptions& options);
 
 /// Opens MRC and CCP4 maps and stacks, in either byte order, with an extended header of any length,
 /// uncompressed or compressed by gzip or bzip2. Modes are 0 (i8, or u8 if IMOD's header states
@@ -79,8 +76,7 @@ std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std:
 ///
 /// Cost      compressed files: the same as open_nifti().
 /// Source    Cheng et al., MRC2014, J. Struct. Biol. 192 (2015), doi:10.1016/j.jsb.2015.04.002
-std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail,
-                                      const SourceOptions& options);
+std::unique_ptr<FrameSource> open_mrc(const std::string& path, const SourceOptions& options);
 
 /// Writes mode 0, 1, 2, 6 or 12 as a stack, compressed by gzip if the extension is .gz. Minimum,
 /// maximum and mean are marked as undetermined. Pixel sizes in units of length are converted to Å.
@@ -101,8 +97,7 @@ std::unique_ptr<FrameSink> create_mrc(const std::string& path, const FrameHeader
 ///           scratch file (Spool) of at most the number of bytes that the header states. Each
 ///           source has its own scratch file, unless the options name that of another source.
 /// Source    https://nifti.nimh.nih.gov/nifti-1, https://nifti.nimh.nih.gov/nifti-2
-std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::string& detail,
-                                        const SourceOptions& options);
+std::unique_ptr<FrameSource> open_nifti(const std::string& path, const SourceOptions& options);
 
 /// Writes NIfTI-1, or NIfTI-2 if an axis is longer than 32767, compressed by gzip if the extension
 /// is .gz. Slices are the third axis, and times the fourth. If the frames are slices, the grid of
@@ -117,8 +112,7 @@ bool nifti_keeps_pixel(const FrameHeader& header, const SinkOptions& options);
 /// order and either byte order. The format stores neither a pixel size nor axis names.
 ///
 /// Source    https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string& detail,
-                                      const SourceOptions& options);
+std::unique_ptr<FrameSource> open_npy(const std::string& path, const SourceOptions& options);
 
 /// Writes an array in C order.
 std::unique_ptr<ArraySink> create_npy_array(const std::string& path, ArrayHeader header,
@@ -131,8 +125,7 @@ std::unique_ptr<ArraySink> create_npy_array(const std::string& path, ArrayHeader
 /// Requires  images of the same shape and sample type as the first; other images cause a remark,
 ///           and InvalidFile when they are read.
 /// Cost      opening reads the header of every image.
-std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string& detail,
-                                      const SourceOptions& options);
+std::unique_ptr<FrameSource> open_ser(const std::string& path, const SourceOptions& options);
 
 /// Opens TIFF and BigTIFF files: one frame per page, in strips or tiles, in any compression that
 /// libtiff supports. Samples are integers of 8 to 64 bits or floats of 16 to 64 bits, grey or RGB,
@@ -152,8 +145,7 @@ std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string
 /// Requires  pages of the same shape and sample type as the first; other pages cause a remark, and
 ///           InvalidFile when they are read. Pages beyond the end of a truncated file are omitted.
 /// Cost      opening reads the directory of every page. A row of tiles is held in memory.
-std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::string& detail,
-                                       const SourceOptions& options);
+std::unique_ptr<FrameSource> open_tiff(const std::string& path, const SourceOptions& options);
 
 /// Writes grey pages of integers of 8 to 32 bits or f32, uncompressed, one strip per page, in the
 /// layout that TiffLayout describes. The description is for ImageJ if ImageJ can hold the pages,
@@ -187,8 +179,7 @@ bool tiff_keeps_pixel(const FrameHeader& header, const SinkOptions& options);
 ///           most recently used chunks are kept instead, up to `cache` bytes of decoded samples.
 /// Source    https://zarr-specs.readthedocs.io/en/latest/specs.html,
 ///           https://ngff.openmicroscopy.org
-std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::string& detail,
-                                       const SourceOptions& options);
+std::unique_ptr<FrameSource> open_zarr(const std::string& path, const SourceOptions& options);
 
 /// Writes a group of OME-Zarr 0.5, or 0.4 in Zarr version 2, with one array "0". The axes are
 /// frames, rows and columns, or rows and columns for one frame. Chunks have up to 64 frames and 4

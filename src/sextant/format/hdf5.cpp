@@ -545,6 +545,25 @@ Hdf5Handle type_in_memory(Sample sample) {
     return type;
 }
 
+/// Returns the axis of the dataset for each axis of the array that is read.
+std::vector<std::size_t> axis_order_of(const Hdf5Series& series) {
+    std::vector<std::size_t> order;
+    for (std::size_t axis = 0; axis < series.dataset.sides.size(); ++axis) {
+        if (axis != series.row_axis && axis != series.column_axis)
+            order.push_back(axis);
+    }
+    order.insert(order.end(), {series.row_axis, series.column_axis});
+    return order;
+}
+
+std::vector<std::int64_t> in_array_order(const std::vector<std::int64_t>& of_dataset,
+                                         const std::vector<std::size_t>& order) {
+    std::vector<std::int64_t> of_array;
+    for (const std::size_t axis : order)
+        of_array.push_back(of_dataset[axis]);
+    return of_array;
+}
+
 /// A dataset as an array whose last two axes are rows and columns.
 class Hdf5Array final : public ArraySource {
   public:
@@ -703,14 +722,9 @@ class Hdf5Array final : public ArraySource {
         const std::vector<Elements> stored =
                                         steps_of(std::vector<Elements>(count.begin(), count.end())),
                                     steps = steps_of(block.count);
-        std::vector<Elements> from_steps;
-        Elements offset = 0;
-        for (std::size_t axis = 0; axis < steps.size(); ++axis) {
-            from_steps.push_back(stored[order_[axis]]);
-            offset += part.at[axis] * steps[axis];
-        }
         const Bytes size = header().element_bytes();
-        copy_block(part.count, size, piece_.data(), from_steps, to.data() + offset * size, steps);
+        copy_block(part.count, size, piece_.data(), in_array_order(stored, order_),
+                   to.data() + index_of(part.at, steps) * size, steps);
     }
 
     [[noreturn]] void refuse(std::span<const std::int64_t> position, const std::string& why) const {
@@ -731,31 +745,11 @@ class Hdf5Array final : public ArraySource {
     std::vector<std::byte> samples_; ///< of `kept_`
 };
 
-/// Returns the axis of the dataset for each axis of the array that is read.
-std::vector<std::size_t> order_of(const Hdf5Series& series) {
-    std::vector<std::size_t> order;
-    for (std::size_t axis = 0; axis < series.dataset.sides.size(); ++axis) {
-        if (axis != series.row_axis && axis != series.column_axis)
-            order.push_back(axis);
-    }
-    order.insert(order.end(), {series.row_axis, series.column_axis});
-    return order;
-}
-
-std::vector<std::int64_t> in_order(const std::vector<std::int64_t>& of_dataset,
-                                   const std::vector<std::size_t>& order) {
-    std::vector<std::int64_t> of_array;
-    for (const std::size_t axis : order)
-        of_array.push_back(of_dataset[axis]);
-    return of_array;
-}
-
-OpenedFrames open_here(const std::string& path, const std::string& detail,
-                       const SourceOptions& options, const Pace& pace) {
+OpenedFrames open_here(const std::string& path, const SourceOptions& options, const Pace& pace) {
     Hdf5Input file(path, options.allow_external);
     guard_external_links(options.allow_external);
     std::vector<std::string> remarks;
-    Hdf5Series series = find_hdf5_series(file, detail, remarks);
+    Hdf5Series series = find_hdf5_series(file, options.detail, remarks);
     Hdf5Storage storage(file, series.dataset.name);
     FrameHeader header;
     header.sample = *series.dataset.sample;
@@ -776,14 +770,14 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
     check_plausible(path, header.shape.elements() * size_of(header.sample), storage.stored(),
                     storage.ratio());
     check_row(path, header, storage.stored());
-    std::vector<std::size_t> order = order_of(series);
-    FrameAxes axes{{}, in_order(chosen.fixed, order)};
+    std::vector<std::size_t> order = axis_order_of(series);
+    FrameAxes axes{{}, in_array_order(chosen.fixed, order)};
     for (const std::size_t axis : chosen.frames)
         axes.frames.push_back(
             static_cast<std::size_t>(std::ranges::find(order, axis) - order.begin()));
-    ArrayHeader whole = array_header_of(header, in_order(array.lengths, order));
+    ArrayHeader whole = array_header_of(header, in_array_order(array.lengths, order));
     if (!storage.chunk().empty())
-        whole.chunk = in_order(storage.chunk(), order);
+        whole.chunk = in_array_order(storage.chunk(), order);
     auto source =
         std::make_unique<Hdf5Array>(std::move(whole), std::move(order), axes, std::move(file),
                                     std::move(storage), options.cache, pace);
@@ -792,31 +786,28 @@ OpenedFrames open_here(const std::string& path, const std::string& detail,
             stored, noted_as_referred()};
 }
 
-OpenedFrames open_apart(const std::string& path, const std::string& detail,
-                        const SourceOptions& options) {
+OpenedFrames open_apart(const std::string& path, const SourceOptions& options) {
     const SourceFile regular(path); // checks the path before the process starts
     try {
         load_hdf5(); // loads libhdf5 once, instead of in each child process
     } catch (const std::runtime_error& missing) {
         throw InvalidFile(path, fmt::format("cannot be read: {}", missing.what()));
     }
-    return read_apart(path,
-                      [=](const Pace& pace) { return open_here(path, detail, options, pace); });
+    return read_apart(path, [=](const Pace& pace) { return open_here(path, options, pace); });
 }
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
-                                       const SourceOptions& options) {
-    return open_apart(path, detail, options).source;
+std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const SourceOptions& options) {
+    return open_apart(path, options).source;
 }
 
-std::vector<std::string> files_referred_by_hdf5(const std::string& path, const std::string& detail,
+std::vector<std::string> files_referred_by_hdf5(const std::string& path,
                                                 const SourceOptions& options) {
     SourceOptions every = options; // reads all planes, so that no choice of planes can fail
     every.every_plane = true;
     every.axes.clear();
-    return open_apart(path, detail, every).referred;
+    return open_apart(path, every).referred;
 }
 
 } // namespace sextant::format

@@ -149,9 +149,7 @@ class JpegFrame : public FrameFile {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std::string& detail,
-                                             const SourceOptions&) {
-    refuse_detail(path, detail);
+std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const SourceOptions&) {
     return frames_of(std::make_unique<RowwiseFrame<JpegFrame>>(path, Decoder(path).header()));
 }
 

@@ -286,9 +286,7 @@ std::unique_ptr<FrameSource> open_checked_mrc(const std::string& path,
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail,
-                                      const SourceOptions& options) {
-    refuse_detail(path, detail);
+std::unique_ptr<FrameSource> open_mrc(const std::string& path, const SourceOptions& options) {
     try {
         return open_checked_mrc(path, options);
     } catch (const InvalidFile&) {

@@ -372,9 +372,7 @@ std::unique_ptr<FrameSource> open_checked_nifti(const std::string& path,
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_nifti(const std::string& path, const std::string& detail,
-                                        const SourceOptions& options) {
-    refuse_detail(path, detail);
+std::unique_ptr<FrameSource> open_nifti(const std::string& path, const SourceOptions& options) {
     try {
         return open_checked_nifti(path, options);
     } catch (const InvalidFile&) {

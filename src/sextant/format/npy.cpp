@@ -414,9 +414,7 @@ Bytes read_header(const SourceFile& file, NpyHeader& header) {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string& detail,
-                                      const SourceOptions& options) {
-    refuse_detail(path, detail);
+std::unique_ptr<FrameSource> open_npy(const std::string& path, const SourceOptions& options) {
     SourceFile file(path);
     NpyHeader array;
     const Bytes start = read_header(file, array);

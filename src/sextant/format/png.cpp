@@ -403,9 +403,7 @@ class PngSink : public FrameFile {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::string& detail,
-                                            const SourceOptions&) {
-    refuse_detail(path, detail);
+std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const SourceOptions&) {
     return frames_of(std::make_unique<RowwiseFrame<PngFrame>>(path, PngDecoder(path).header()));
 }
 

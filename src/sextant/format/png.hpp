@@ -33,8 +33,7 @@ std::string encode_png(const Image& image);
 /// pixel size is computed from a resolution in pixels per metre.
 ///
 /// Cost      memory for a few rows; an interlaced file is decoded by seven decoders at once.
-std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::string& detail,
-                                            const SourceOptions& options);
+std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const SourceOptions& options);
 
 /// Writes one grey frame of u8 or u16.
 std::unique_ptr<FrameSink> create_png_frame(const std::string& path, const FrameHeader& header,

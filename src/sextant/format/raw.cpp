@@ -276,10 +276,10 @@ Description parse(const std::string& path, std::string_view detail) {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_headerless(const std::string& path, const std::string& detail,
-                                             const SourceOptions&) {
+std::unique_ptr<FrameSource> open_headerless(const std::string& path,
+                                             const SourceOptions& options) {
     SourceFile file(path);
-    const Description description = parse(path, detail);
+    const Description description = parse(path, options.detail);
     FrameHeader header{1, *description.shape, *description.sample};
     checked_frames(path, header);
     const Bytes frame = header.shape.elements() * size_of(header.sample);

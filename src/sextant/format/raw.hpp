@@ -29,7 +29,6 @@ void write_raw(const std::string& path, const Image& image);
 /// Opens samples without a header. The name states their layout, as in "movie.raw::512x510,u16".
 /// Optional parts are ",offset=1024" (bytes before the first frame), ",frames=20" (default: all
 /// complete frames) and ",big-endian".
-std::unique_ptr<FrameSource> open_headerless(const std::string& path, const std::string& detail,
-                                             const SourceOptions& options);
+std::unique_ptr<FrameSource> open_headerless(const std::string& path, const SourceOptions& options);
 
 } // namespace sextant::format

@@ -41,7 +41,8 @@ void add_links(const fs::path& folder, bool is_target, std::set<fs::path>& seen,
 std::vector<std::string> files_referred(const std::string& name, const SourceOptions& options) {
     std::vector<std::string> referred;
     std::set<fs::path> seen;
-    const std::string detail = split_series_name(name).detail;
+    SourceOptions own = options;
+    own.detail = split_series_name(name).detail;
     for (const std::string& path : files_of_frames(name)) {
         const FrameFormat* const format = find_frame_format(path);
         if (format && format->open == open_zarr)
@@ -49,7 +50,7 @@ std::vector<std::string> files_referred(const std::string& name, const SourceOpt
         if (!format || format->open != open_hdf5)
             continue;
         try {
-            std::vector<std::string> others = files_referred_by_hdf5(path, detail, options);
+            std::vector<std::string> others = files_referred_by_hdf5(path, own);
             referred.insert(referred.end(), std::make_move_iterator(others.begin()),
                             std::make_move_iterator(others.end()));
         } catch (const Error&) { // the error is reported when the series is opened

@@ -105,9 +105,7 @@ std::optional<FrameHeader> read_image(SourceFile& file, Bytes offset) {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string& detail,
-                                      const SourceOptions&) {
-    refuse_detail(path, detail);
+std::unique_ptr<FrameSource> open_ser(const std::string& path, const SourceOptions&) {
     SourceFile file(path);
     const Series stated = read_series(file);
     std::vector<Bytes> starts;

@@ -279,9 +279,7 @@ std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header,
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::string& detail,
-                                       const SourceOptions& options) {
-    refuse_detail(path, detail);
+std::unique_ptr<FrameSource> open_tiff(const std::string& path, const SourceOptions& options) {
     auto open = std::make_unique<OpenTiff>(path);
     find_pages(*open);
     if (open->pages.empty())

@@ -417,10 +417,9 @@ bool has_any_chunk(const std::string& folder, bool prefixed) {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_zarr(const std::string& path, const std::string& detail,
-                                       const SourceOptions& options) {
+std::unique_ptr<FrameSource> open_zarr(const std::string& path, const SourceOptions& options) {
     ZarrStore store(path, options.allow_external);
-    ZarrSeries series = find_zarr_series(store, detail);
+    ZarrSeries series = find_zarr_series(store, options.detail);
     const std::string folder = store.path_of(series.name);
     ArrayInFile array = ArrayInFile::with_last_axes(series.array.sides);
     array.names = series.axes;
