@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/read_apart.hpp"
 
+#include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
@@ -38,188 +39,34 @@ namespace sextant::format {
 namespace {
 
 constexpr int most_ends = 3; // child processes that may end before reading fails
+constexpr Bytes shared_bytes = Bytes{4} << 20;
 
-/// Reads an array directly, at its position in a file.
-class DirectReader {
+/// The exception if a child ends before it answers: "ended with signal 11 (Segmentation fault)".
+class ReadingEnded : public Error {
   public:
-    DirectReader(const std::string& path, const ArrayHeader& header, const StoredSamples& stored)
-        : file_(std::make_shared<SourceFile>(path)),
-          array_(stored_array({path,
-                               [file = file_](Bytes position, std::span<std::byte> to) {
-                                   if (file->read_at(position, to) < std::ssize(to))
-                                       throw InvalidFile(file->path(), "ends too early");
-                               }},
-                              header, {.start = stored.first, .steps = steps_of(header.lengths)})) {
-        struct stat found {};
-        valid_ = fstat(fileno(file_->handle()), &found) == 0 && found.st_dev == stored.device &&
-                 found.st_ino == stored.inode;
-    }
-
-    /// Reads a block. Returns false if the file has too few bytes, cannot be read, was replaced, or
-    /// is locked by a program that writes it.
-    bool read(const ArrayBlock& block, std::span<std::byte> to) {
-        const int descriptor = fileno(file_->handle());
-        if (!valid_ || (flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK))
-            return false;
-        bool complete = false;
-        try {
-            array_->read(block, to);
-            complete = true;
-        } catch (const InvalidFile&) { // the child tries again and reports the error
-        }
-        flock(descriptor, LOCK_UN);
-        return complete;
-    }
-
-  private:
-    std::shared_ptr<SourceFile> file_;
-    std::unique_ptr<ArraySource> array_;
-    bool valid_ = false;
+    using Error::Error;
 };
 
-class ReadApart final : public ArraySource {
+/// Memory that a process shares with its forked children.
+class SharedBytes {
   public:
-    ReadApart(const std::string& path, Opening open, Seconds patience,
-              std::unique_ptr<ReadingChild> child)
-        : ArraySource(path, child->array(), Checked()),
-          axes_(child->axes()),
-          open_(std::move(open)),
-          patience_(patience),
-          child_(std::move(child)) {
-        if (child_->opened().stored.first >= 0)
-            direct_.emplace(path, header(), child_->opened().stored);
+    /// Throws std::system_error.
+    explicit SharedBytes(std::size_t size) {
+        void* const memory =
+            mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED)
+            throw std::system_error(errno, std::generic_category(), "mmap");
+        bytes_ = {static_cast<std::byte*>(memory), size};
     }
+    SharedBytes(const SharedBytes&) = delete;
+    SharedBytes& operator=(const SharedBytes&) = delete;
+    ~SharedBytes() { munmap(bytes_.data(), bytes_.size()); }
+
+    std::span<std::byte> bytes() const { return bytes_; }
 
   private:
-    void load(const ArrayBlock& block, std::span<std::byte> to) override {
-        if ((direct_ && direct_->read(block, to)) || load_ahead(block, to))
-            return;
-        const Elements most = ReadingChild::shared_bytes / header().element_bytes();
-        for_each_part(block, one_by_one_ ? std::min(most, plane_of(block)) : most,
-                      [&](const ArrayBlock& part, Elements offset) {
-                          load_part(part, bytes_of(part, to, offset));
-                      });
-    }
-
-    static Elements plane_of(const ArrayBlock& block) {
-        return block.count[block.count.size() - 2] * block.count.back();
-    }
-    std::int64_t frame_of(const ArrayBlock& block) const {
-        return axes_.frame_of(block.start, header().lengths);
-    }
-    std::span<std::byte> bytes_of(const ArrayBlock& part, std::span<std::byte> to,
-                                  Elements offset) const {
-        const Bytes size = header().element_bytes();
-        return to.subspan(static_cast<std::size_t>(offset * size),
-                          static_cast<std::size_t>(part.elements() * size));
-    }
-
-    /// Reads a block in one request. If this fails, reads its planes one by one to find the damaged
-    /// one.
-    void load_part(const ArrayBlock& part, std::span<std::byte> to) {
-        const bool is_plane = part.elements() == plane_of(part);
-        try {
-            const std::span<const std::byte> read = child_for(part).read(part);
-            std::memcpy(to.data(), read.data(), read.size());
-            return;
-        } catch (const ReadingEnded& end) {
-            child_.reset();
-            if (is_plane) {
-                ++ends_;
-                throw InvalidFile(path(), fmt::format("damaged: reading frame {} {}",
-                                                      frame_of(part), end.what()));
-            }
-            one_by_one_ = true;
-        } catch (const InvalidFile&) {
-            if (is_plane)
-                throw;
-        }
-        for_each_part(part, plane_of(part), [&](const ArrayBlock& plane, Elements offset) {
-            load_part(plane, bytes_of(plane, to, offset));
-        });
-    }
-
-    /// Reads ahead if small frames are read one after another, because a request takes longer than
-    /// reading a small frame. Each request reads twice as many frames as the previous one. Returns
-    /// false if the block must be read alone.
-    bool load_ahead(const ArrayBlock& block, std::span<std::byte> to) {
-        constexpr Bytes small = Bytes{512} << 10, most = Bytes{1} << 20;
-        const Bytes size = header().element_bytes();
-        if (ahead_ && copy_part(*ahead_, size, samples_.data(), block, to.data()))
-            return true;
-        ahead_.reset(); // the next request overwrites the samples
-        const bool is_plane = block.elements() == plane_of(block);
-        const bool goes_on = is_plane && frame_of(block) == next_;
-        at_once_ = goes_on ? std::min<std::int64_t>(2 * at_once_, most) : 1;
-        next_ = is_plane ? frame_of(block) + 1 : -1;
-        const std::size_t columns = block.count.size() - 1;
-        ArrayBlock more = block;
-        for (const std::size_t axis : {columns - 1, columns}) {
-            more.start[axis] = 0;
-            more.count[axis] = header().lengths[axis];
-        }
-        const Bytes frame_bytes = plane_of(more) * size;
-        if (!goes_on || frame_bytes > small || one_by_one_ || axes_.frames.empty())
-            return false;
-        const std::size_t axis = axes_.frames.back();
-        more.count[axis] =
-            std::min({at_once_, most / frame_bytes, header().lengths[axis] - block.start[axis]});
-        try {
-            samples_ = child_for(block).read(more);
-        } catch (const ReadingEnded&) {
-            child_.reset();
-            one_by_one_ = true;
-            return false;
-        } catch (const InvalidFile&) {
-            return false;
-        }
-        next_ += more.count[axis] - 1;
-        ahead_ = std::move(more);
-        return copy_part(*ahead_, size, samples_.data(), block, to.data());
-    }
-
-    ReadingChild& child_for(const ArrayBlock& block) {
-        if (ends_ >= most_ends)
-            throw InvalidFile(
-                path(),
-                fmt::format("damaged: frame {} is not read because reading has failed {} times",
-                            frame_of(block), ends_));
-        if (!child_)
-            child_ = std::make_unique<ReadingChild>(path(), open_, patience_);
-        return *child_;
-    }
-
-    FrameAxes axes_; ///< of the frames that error messages name
-    Opening open_;
-    Seconds patience_;
-    std::unique_ptr<ReadingChild> child_;
-    std::optional<DirectReader> direct_; ///< set if the position of the samples is known
-    int ends_ = 0;
-    bool one_by_one_ = false;         ///< true after a request for several frames has ended a child
-    std::optional<ArrayBlock> ahead_; ///< the block that was read ahead
-    std::span<const std::byte> samples_ = {}; ///< of `ahead_`, in memory shared with the child
-    std::int64_t next_ = -1;                  ///< the frame after the last read
-    std::int64_t at_once_ = 1;                ///< the number of frames to read ahead
+    std::span<std::byte> bytes_;
 };
-
-} // namespace
-
-OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds patience) {
-    try {
-        auto child = std::make_unique<ReadingChild>(path, open, patience);
-        FrameHeader header = child->header();
-        FrameAxes axes = child->axes();
-        OpenedFrames result{nullptr, {}, child->opened().referred};
-        result.source = std::make_unique<FrameSource>(
-            std::make_unique<ReadApart>(path, open, patience, std::move(child)), std::move(header),
-            std::move(axes));
-        return result;
-    } catch (const ReadingEnded& end) {
-        throw InvalidFile(path, fmt::format("damaged: opening the file {}", end.what()));
-    }
-}
-
-namespace {
 
 /// A request to the child for a block. The first byte of the reply is an `Answer`.
 struct Request {
@@ -495,76 +342,270 @@ class ChildReader {
     std::vector<int> files_; ///< files that the library has opened and may have locked
 };
 
+/// A child process that opens a source and answers read requests through a socket. The process ends
+/// when this object is destroyed or its parent ends.
+class ReadingChild {
+  public:
+    /// Forks a child that opens the source. Throws InvalidFile if the source cannot be opened or no
+    /// child can be started, and ReadingEnded if the child ends.
+    ReadingChild(const std::string& path, const Opening& open, Seconds patience) try
+        : path_(path),
+          patience_(patience),
+          shared_(static_cast<std::size_t>(shared_bytes)),
+          channel_(connected_channel()),
+          process_(0, [this, &open, parent = getpid()] {
+              channel_.ours.close();
+              ChildReader(channel_.theirs, shared_.bytes(), parent, path_, patience_).run(open);
+          }) {
+        channel_.theirs.close();
+        try {
+            require_answer();
+            exchange(Receiver{channel_.ours}, header_, axes_, array_, opened_);
+            std::vector<std::int64_t> chunk = std::move(array_.chunk);
+            array_ = array_header_of(header_, std::move(array_.lengths));
+            array_.chunk = std::move(chunk);
+        } catch (const ChannelClosed&) {
+            ended();
+        }
+    } catch (const std::system_error& error) {
+        throw InvalidFile(
+            path, fmt::format("cannot be read by a separate process: {}", error.code().message()));
+    }
+
+    /// The header of the source, its axes in the array, and the header of the array.
+    const FrameHeader& header() const { return header_; }
+    const FrameAxes& axes() const { return axes_; }
+    const ArrayHeader& array() const { return array_; }
+    /// The other properties of the source; `source` itself is null.
+    const OpenedFrames& opened() const { return opened_; }
+
+    /// Reads a block of the array that has at most `shared_bytes`. Returns its samples, which are
+    /// valid until the next request. Throws InvalidFile as the source does, and ReadingEnded if the
+    /// child ends.
+    std::span<const std::byte> read(const ArrayBlock& block) {
+        Request request;
+        std::ranges::copy(block.start, request.start.begin());
+        std::ranges::copy(block.count, request.count.begin());
+        try {
+            channel_.ours.put(request);
+            require_answer();
+        } catch (const ChannelClosed&) {
+            ended();
+        }
+        return shared_.bytes().first(
+            static_cast<std::size_t>(block.elements() * array_.element_bytes()));
+    }
+
+  private:
+    void require_answer() {
+        if (channel_.ours.get<Answer>() == Answer::good)
+            return;
+        std::string refusal;
+        Receiver{channel_.ours}(refusal);
+        throw InvalidFile(path_, refusal);
+    }
+
+    /// Throws ReadingEnded with the reason why the child closed its end of the socket.
+    [[noreturn]] void ended() {
+        process_.wait();
+        const int status = process_.status();
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
+            throw ReadingEnded(fmt::format("made no progress in {:g} s", patience_));
+        if (WIFSIGNALED(status))
+            throw ReadingEnded(fmt::format("ended with signal {} ({})", WTERMSIG(status),
+                                           strsignal(WTERMSIG(status))));
+        throw ReadingEnded("ended early");
+    }
+
+    std::string path_;
+    Seconds patience_;
+    FrameHeader header_;
+    FrameAxes axes_;
+    ArrayHeader array_;
+    OpenedFrames opened_;
+    SharedBytes shared_; ///< memory into which the child reads samples
+    ChannelEnds channel_;
+    ChildProcess process_;
+};
+
+/// Reads an array directly, at its position in a file.
+class DirectReader {
+  public:
+    DirectReader(const std::string& path, const ArrayHeader& header, const StoredSamples& stored)
+        : file_(std::make_shared<SourceFile>(path)),
+          array_(stored_array({path,
+                               [file = file_](Bytes position, std::span<std::byte> to) {
+                                   if (file->read_at(position, to) < std::ssize(to))
+                                       throw InvalidFile(file->path(), "ends too early");
+                               }},
+                              header, {.start = stored.first, .steps = steps_of(header.lengths)})) {
+        struct stat found {};
+        valid_ = fstat(fileno(file_->handle()), &found) == 0 && found.st_dev == stored.device &&
+                 found.st_ino == stored.inode;
+    }
+
+    /// Reads a block. Returns false if the file has too few bytes, cannot be read, was replaced, or
+    /// is locked by a program that writes it.
+    bool read(const ArrayBlock& block, std::span<std::byte> to) {
+        const int descriptor = fileno(file_->handle());
+        if (!valid_ || (flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK))
+            return false;
+        bool complete = false;
+        try {
+            array_->read(block, to);
+            complete = true;
+        } catch (const InvalidFile&) { // the child tries again and reports the error
+        }
+        flock(descriptor, LOCK_UN);
+        return complete;
+    }
+
+  private:
+    std::shared_ptr<SourceFile> file_;
+    std::unique_ptr<ArraySource> array_;
+    bool valid_ = false;
+};
+
+class ReadApart final : public ArraySource {
+  public:
+    ReadApart(const std::string& path, Opening open, Seconds patience,
+              std::unique_ptr<ReadingChild> child)
+        : ArraySource(path, child->array(), Checked()),
+          axes_(child->axes()),
+          open_(std::move(open)),
+          patience_(patience),
+          child_(std::move(child)) {
+        if (child_->opened().stored.first >= 0)
+            direct_.emplace(path, header(), child_->opened().stored);
+    }
+
+  private:
+    void load(const ArrayBlock& block, std::span<std::byte> to) override {
+        if ((direct_ && direct_->read(block, to)) || load_ahead(block, to))
+            return;
+        const Elements most = shared_bytes / header().element_bytes();
+        for_each_part(block, one_by_one_ ? std::min(most, plane_of(block)) : most,
+                      [&](const ArrayBlock& part, Elements offset) {
+                          load_part(part, bytes_of(part, to, offset));
+                      });
+    }
+
+    static Elements plane_of(const ArrayBlock& block) {
+        return block.count[block.count.size() - 2] * block.count.back();
+    }
+    std::int64_t frame_of(const ArrayBlock& block) const {
+        return axes_.frame_of(block.start, header().lengths);
+    }
+    std::span<std::byte> bytes_of(const ArrayBlock& part, std::span<std::byte> to,
+                                  Elements offset) const {
+        const Bytes size = header().element_bytes();
+        return to.subspan(static_cast<std::size_t>(offset * size),
+                          static_cast<std::size_t>(part.elements() * size));
+    }
+
+    /// Reads a block in one request. If this fails, reads its planes one by one to find the damaged
+    /// one.
+    void load_part(const ArrayBlock& part, std::span<std::byte> to) {
+        const bool is_plane = part.elements() == plane_of(part);
+        try {
+            const std::span<const std::byte> read = child_for(part).read(part);
+            std::memcpy(to.data(), read.data(), read.size());
+            return;
+        } catch (const ReadingEnded& end) {
+            child_.reset();
+            if (is_plane) {
+                ++ends_;
+                throw InvalidFile(path(), fmt::format("damaged: reading frame {} {}",
+                                                      frame_of(part), end.what()));
+            }
+            one_by_one_ = true;
+        } catch (const InvalidFile&) {
+            if (is_plane)
+                throw;
+        }
+        for_each_part(part, plane_of(part), [&](const ArrayBlock& plane, Elements offset) {
+            load_part(plane, bytes_of(plane, to, offset));
+        });
+    }
+
+    /// Reads ahead if small frames are read one after another, because a request takes longer than
+    /// reading a small frame. Each request reads twice as many frames as the previous one. Returns
+    /// false if the block must be read alone.
+    bool load_ahead(const ArrayBlock& block, std::span<std::byte> to) {
+        constexpr Bytes small = Bytes{512} << 10, most = Bytes{1} << 20;
+        const Bytes size = header().element_bytes();
+        if (ahead_ && copy_part(*ahead_, size, samples_.data(), block, to.data()))
+            return true;
+        ahead_.reset(); // the next request overwrites the samples
+        const bool is_plane = block.elements() == plane_of(block);
+        const bool goes_on = is_plane && frame_of(block) == next_;
+        at_once_ = goes_on ? std::min<std::int64_t>(2 * at_once_, most) : 1;
+        next_ = is_plane ? frame_of(block) + 1 : -1;
+        const std::size_t columns = block.count.size() - 1;
+        ArrayBlock more = block;
+        for (const std::size_t axis : {columns - 1, columns}) {
+            more.start[axis] = 0;
+            more.count[axis] = header().lengths[axis];
+        }
+        const Bytes frame_bytes = plane_of(more) * size;
+        if (!goes_on || frame_bytes > small || one_by_one_ || axes_.frames.empty())
+            return false;
+        const std::size_t axis = axes_.frames.back();
+        more.count[axis] =
+            std::min({at_once_, most / frame_bytes, header().lengths[axis] - block.start[axis]});
+        try {
+            samples_ = child_for(block).read(more);
+        } catch (const ReadingEnded&) {
+            child_.reset();
+            one_by_one_ = true;
+            return false;
+        } catch (const InvalidFile&) {
+            return false;
+        }
+        next_ += more.count[axis] - 1;
+        ahead_ = std::move(more);
+        return copy_part(*ahead_, size, samples_.data(), block, to.data());
+    }
+
+    ReadingChild& child_for(const ArrayBlock& block) {
+        if (ends_ >= most_ends)
+            throw InvalidFile(
+                path(),
+                fmt::format("damaged: frame {} is not read because reading has failed {} times",
+                            frame_of(block), ends_));
+        if (!child_)
+            child_ = std::make_unique<ReadingChild>(path(), open_, patience_);
+        return *child_;
+    }
+
+    FrameAxes axes_; ///< of the frames that error messages name
+    Opening open_;
+    Seconds patience_;
+    std::unique_ptr<ReadingChild> child_;
+    std::optional<DirectReader> direct_; ///< set if the position of the samples is known
+    int ends_ = 0;
+    bool one_by_one_ = false;         ///< true after a request for several frames has ended a child
+    std::optional<ArrayBlock> ahead_; ///< the block that was read ahead
+    std::span<const std::byte> samples_ = {}; ///< of `ahead_`, in memory shared with the child
+    std::int64_t next_ = -1;                  ///< the frame after the last read
+    std::int64_t at_once_ = 1;                ///< the number of frames to read ahead
+};
+
 } // namespace
 
-SharedBytes::SharedBytes(std::size_t size) {
-    void* const memory =
-        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        throw std::system_error(errno, std::generic_category(), "mmap");
-    bytes_ = {static_cast<std::byte*>(memory), size};
-}
-
-SharedBytes::~SharedBytes() {
-    munmap(bytes_.data(), bytes_.size());
-}
-
-ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds patience) try
-    : path_(path),
-      patience_(patience),
-      shared_(static_cast<std::size_t>(shared_bytes)),
-      channel_(connected_channel()),
-      process_(0, [this, &open, parent = getpid()] {
-          channel_.ours.close();
-          ChildReader(channel_.theirs, shared_.bytes(), parent, path_, patience_).run(open);
-      }) {
-    channel_.theirs.close();
+OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds patience) {
     try {
-        require_answer();
-        exchange(Receiver{channel_.ours}, header_, axes_, array_, opened_);
-        std::vector<std::int64_t> chunk = std::move(array_.chunk);
-        array_ = array_header_of(header_, std::move(array_.lengths));
-        array_.chunk = std::move(chunk);
-    } catch (const ChannelClosed&) {
-        ended();
+        auto child = std::make_unique<ReadingChild>(path, open, patience);
+        FrameHeader header = child->header();
+        FrameAxes axes = child->axes();
+        OpenedFrames result{nullptr, {}, child->opened().referred};
+        result.source = std::make_unique<FrameSource>(
+            std::make_unique<ReadApart>(path, open, patience, std::move(child)), std::move(header),
+            std::move(axes));
+        return result;
+    } catch (const ReadingEnded& end) {
+        throw InvalidFile(path, fmt::format("damaged: opening the file {}", end.what()));
     }
-} catch (const std::system_error& error) {
-    throw InvalidFile(
-        path, fmt::format("cannot be read by a separate process: {}", error.code().message()));
-}
-
-std::span<const std::byte> ReadingChild::read(const ArrayBlock& block) {
-    Request request;
-    std::ranges::copy(block.start, request.start.begin());
-    std::ranges::copy(block.count, request.count.begin());
-    try {
-        channel_.ours.put(request);
-        require_answer();
-    } catch (const ChannelClosed&) {
-        ended();
-    }
-    return shared_.bytes().first(
-        static_cast<std::size_t>(block.elements() * array_.element_bytes()));
-}
-
-void ReadingChild::require_answer() {
-    if (channel_.ours.get<Answer>() == Answer::good)
-        return;
-    std::string refusal;
-    Receiver{channel_.ours}(refusal);
-    throw InvalidFile(path_, refusal);
-}
-
-/// Throws ReadingEnded with the reason why the child closed its end of the socket.
-void ReadingChild::ended() {
-    process_.wait();
-    const int status = process_.status();
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
-        throw ReadingEnded(fmt::format("made no progress in {:g} s", patience_));
-    if (WIFSIGNALED(status))
-        throw ReadingEnded(fmt::format("ended with signal {} ({})", WTERMSIG(status),
-                                       strsignal(WTERMSIG(status))));
-    throw ReadingEnded("ended early");
 }
 
 } // namespace sextant::format

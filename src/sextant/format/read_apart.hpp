@@ -2,14 +2,11 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
-#include "sextant/core/child_process.hpp"
-#include "sextant/core/error.hpp"
 #include "sextant/core/units.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -50,62 +47,5 @@ using Opening = std::function<OpenedFrames(const Pace& pace)>;
 /// Requires  that no other thread holds a lock that the child needs. The library must therefore be
 ///           used only through such sources.
 OpenedFrames read_apart(const std::string& path, const Opening& open, Seconds patience = 60);
-
-/// The exception if a child ends before it answers: "ended with signal 11 (Segmentation fault)".
-class ReadingEnded : public Error {
-  public:
-    using Error::Error;
-};
-
-/// Memory that a process shares with its forked children.
-class SharedBytes {
-  public:
-    /// Throws std::system_error.
-    explicit SharedBytes(std::size_t size);
-    SharedBytes(const SharedBytes&) = delete;
-    SharedBytes& operator=(const SharedBytes&) = delete;
-    ~SharedBytes();
-
-    std::span<std::byte> bytes() const { return bytes_; }
-
-  private:
-    std::span<std::byte> bytes_;
-};
-
-/// A child process that opens a source and answers read requests through a socket. The process ends
-/// when this object is destroyed or its parent ends.
-class ReadingChild {
-  public:
-    /// Forks a child that opens the source. Throws InvalidFile if the source cannot be opened or no
-    /// child can be started, and ReadingEnded if the child ends.
-    ReadingChild(const std::string& path, const Opening& open, Seconds patience);
-
-    /// The header of the source, its axes in the array, and the header of the array.
-    const FrameHeader& header() const { return header_; }
-    const FrameAxes& axes() const { return axes_; }
-    const ArrayHeader& array() const { return array_; }
-    /// The other properties of the source; `source` itself is null.
-    const OpenedFrames& opened() const { return opened_; }
-    /// Reads a block of the array that has at most `shared_bytes`. Returns its samples, which are
-    /// valid until the next request. Throws InvalidFile as the source does, and ReadingEnded if the
-    /// child ends.
-    std::span<const std::byte> read(const ArrayBlock& block);
-
-    static constexpr Bytes shared_bytes = Bytes{4} << 20;
-
-  private:
-    void require_answer();
-    [[noreturn]] void ended();
-
-    std::string path_;
-    Seconds patience_;
-    FrameHeader header_;
-    FrameAxes axes_;
-    ArrayHeader array_;
-    OpenedFrames opened_;
-    SharedBytes shared_; ///< memory into which the child reads samples
-    ChannelEnds channel_;
-    ChildProcess process_;
-};
 
 } // namespace sextant::format
