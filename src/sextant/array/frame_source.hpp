@@ -107,10 +107,10 @@ struct FrameAxes {
 };
 
 /// The header of a series as an array. The axes are those in the header of the series if they
-/// match its frames, otherwise t, y and x, unnamed if `lengths` states others. Chunks have
+/// match its frames, otherwise t, y and x, or has no names if `lengths` states other axes. Chunks have
 /// header.frames_per_chunk frames in arrays of three axes, and length 1 along all other axes.
 ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t> lengths = {});
-/// The choice of all axes except the last two, rows and columns, as frames.
+/// Returns the choice in which all axes are frames except the last two, which are rows and columns.
 FrameAxes frame_axes_of(const ArrayHeader& header);
 
 /// The functions of a format that stores a series frame by frame. The functions throw InvalidFile,

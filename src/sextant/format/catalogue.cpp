@@ -205,7 +205,7 @@ constexpr std::array frame_formats{
                 .array_keeps_pixel = hdf5_array_keeps_pixel},
     FrameFormat{.name = "EMD, HyperSpy, NeXus",
                 .extensions = ".emd .hspy .nxs",
-                .summary = "HDF5 files of microscopes and their software",
+                .summary = "HDF5 files written by microscopes and their software",
                 .open = open_hdf5,
                 .has_parts = true},
     FrameFormat{.name = "Zarr",

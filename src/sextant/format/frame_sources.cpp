@@ -43,7 +43,7 @@ StoredBytes bytes_of(SourceFile opened) {
             }};
 }
 
-/// Returns the number of pixels in the runs of a block that are contiguous in the file, too.
+/// Returns the number of pixels in a run: part of a block that is contiguous in the file, too.
 Elements run_of(const ArrayBlock& block, std::span<const Elements> steps) {
     Elements run = 1;
     for (std::size_t axis = steps.size();

@@ -507,9 +507,10 @@ constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
 constexpr Bytes piece_bytes = Bytes{1} << 26;
 
 /// Returns the size of a chunk cache that decodes each chunk once, because it holds all chunks of a
-/// frame. The size exceeds the usual limit only if the file is large or if `wished` is. If there
-/// are several axes of frames, the cache also holds the chunks of all frames at one position of the
-/// slowest axis, provided that these chunks fit within the usual limit.
+/// frame. The size exceeds the usual limit only if the file or a chunk is large, or if `wished`
+/// exceeds the limit. If there are several axes of frames, the cache also holds the chunks of all
+/// frames at one position of the slowest axis, provided that these chunks fit within the usual
+/// limit.
 Bytes wanted_cache(const ArrayHeader& array, const FrameAxes& axes, const Hdf5Storage& storage,
                    Bytes wished) {
     if (storage.chunk().empty())

@@ -232,7 +232,7 @@ namespace {
 std::unique_ptr<FrameSource> open_single(const std::string& path, const SourceOptions& options) {
     const FrameFormat* const format = find_frame_format(path);
     if (!format)
-        throw InvalidFile(path, "is not of a known frame format");
+        throw InvalidFile(path, "is not in a known frame format");
     auto source = format->open(path, options);
     if (source->header().frames != 1) {
         throw InvalidFile(path,

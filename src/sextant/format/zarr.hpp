@@ -150,7 +150,7 @@ class ZarrStore {
 struct ZarrSeries : AxisMetadata {
     std::string name; ///< the folder of the array in the store; "" for the store itself
     ZarrArray array;
-    std::string axes = {};   ///< a letter of "tczyx" per axis; empty if the axes have others
+    std::string axes = {};   ///< a letter of "tczyx" per axis; empty if there are other axes
     std::string remark = {}; ///< names the arrays that are not read; "" if there are no others
 
     /// The name in the store of a file of the array.

@@ -441,7 +441,7 @@ std::unique_ptr<FrameSource> open_zarr(const std::string& path, const SourceOpti
         header.remarks.push_back(series.remark);
     const bool empty = !has_any_chunk(folder, series.array.prefixed);
     if (empty)
-        header.remarks.emplace_back("has no chunks: all samples are the fill value");
+        header.remarks.emplace_back("has no chunks: all samples have the fill value");
     // FramesOfArray keeps decoded samples instead of chunks.
     const Bytes cache = !options.every_plane ? 0 : options.cache > 0 ? options.cache : kept_bytes;
     auto chunks =
