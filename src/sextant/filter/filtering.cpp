@@ -20,7 +20,6 @@
 #include <memory>
 #include <tuple>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -115,24 +114,6 @@ Elements overflowed(const distributed::NotFinite& results, Elements not_a_number
     return sum_over_ranks(communicator, results.infinite + (not_a_number == 0 ? results.nan : 0));
 }
 
-/// Counts the values of rows of floats that are not finite. Threads share the rows.
-template <class RowAt>
-distributed::NotFinite not_finite_in(Team* team, Elements rows, Elements width,
-                                     const RowAt& row_at) {
-    const Elements parts = std::min<Elements>(rows, 8 * members_of(team));
-    std::vector<distributed::NotFinite> counts(static_cast<std::size_t>(parts));
-    run_parts(team, static_cast<int>(parts), [&](int part, int) {
-        for (Elements row = rows * part / parts; row < rows * (part + 1) / parts; ++row)
-            counts[static_cast<std::size_t>(part)].add(row_at(row), width);
-    });
-    distributed::NotFinite all;
-    for (const distributed::NotFinite& each : counts) {
-        all.infinite += each.infinite;
-        all.nan += each.nan;
-    }
-    return all;
-}
-
 /// Filters one image on one rank.
 class FilterRun {
   public:
@@ -166,7 +147,6 @@ class FilterRun {
     FilterPlan planned(const std::vector<int>& nodes, const planner::DefaultPlanner& usual);
     void broadcast_plan();
     void filter_windows(const FilterSink& write);
-    void count_in_memory();
     void check_source() const;
     void read_window(distributed::WindowFilter& filter, const Tile& window);
     void read(const Tile& part, std::span<std::byte> to) const;
@@ -392,8 +372,10 @@ void FilterRun::filter_windows(const FilterSink& write) {
             agree(communicator_, [&] {
                 if (takes_part)
                     filter->run();
-                if (memory_)
-                    count_in_memory();
+                if (memory_) {
+                    result_.not_a_number = filter->bound_samples().nan;
+                    not_finite_ = filter->bound_results();
+                }
             });
         });
         timed(result_.write, [&] {
@@ -407,21 +389,6 @@ void FilterRun::filter_windows(const FilterSink& write) {
     if (takes_part)
         warn({shortage_of(group)});
     result_.not_a_number = sum_over_ranks(communicator_, result_.not_a_number);
-}
-
-/// Counts NaN samples, and results that are not finite, in the caller's memory.
-void FilterRun::count_in_memory() {
-    const auto [width, height] = task_.image;
-    const auto& [samples, planes] = *memory_;
-    if (const auto* const* first = std::get_if<const float*>(&samples.first))
-        result_.not_a_number =
-            not_finite_in(team_.get(), height * image_.depth, width, [&](Elements row) {
-                return *first + row / height * samples.next_plane + row % height * samples.stride;
-            }).nan;
-    not_finite_ = not_finite_in(team_.get(), height * std::ssize(planes), width, [&](Elements row) {
-        const kernel::Plane& plane = planes[static_cast<std::size_t>(row / height)];
-        return plane.first + row % height * plane.stride;
-    });
 }
 
 /// Warns of samples that became 0 in 32-bit floats. Several ranks may have read the same rows.

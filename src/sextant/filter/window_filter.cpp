@@ -15,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -152,6 +153,7 @@ void WindowFilter::prepare(const Window& window, std::span<float> planes) {
     bind_planes(planes);
     bound_tile_.reset();
     bound_planes_.clear();
+    bound_samples_ = bound_results_ = {};
 }
 
 void WindowFilter::open_execution() {
@@ -335,6 +337,7 @@ void WindowFilter::compute(std::size_t k, const Computation& computation) {
     const std::vector<kernel::Plane> outputs =
         is_last && !bound_planes_.empty() ? bound_planes_ : outputs_of(k, computation, part);
     const std::vector<Tile> shares = divided(made, members_of(team_), bank(k, 0));
+    std::vector<NotFinite> of_samples(shares.size()), of_results(shares.size());
     run_parts(team_, static_cast<int>(shares.size()), [&](int index, int member) {
         const Tile& share = shares[static_cast<std::size_t>(index)];
         std::vector<kernel::Plane> planes;
@@ -347,7 +350,29 @@ void WindowFilter::compute(std::size_t k, const Computation& computation) {
         }
         static const std::function<void()> none;
         bank(k, member).apply(samples, share, planes, member == 0 ? computation.progress : none);
+        if (bound_planes_.empty())
+            return;
+        const auto i = static_cast<std::size_t>(index);
+        const auto* const* floats = std::get_if<const float*>(&samples.first);
+        for (Elements z = share.z; z < share.z + share.depth && k == 0 && floats; ++z) {
+            for (Elements y = share.y; y < share.y + share.height; ++y)
+                of_samples[i].add(*floats + z * samples.next_plane + y * samples.stride,
+                                  share.width);
+        }
+        for (const kernel::Plane& plane : planes) {
+            for (Elements y = 0; y < share.height && is_last; ++y)
+                of_results[i].add(plane.first + y * plane.stride, share.width);
+        }
     });
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        bound_samples_.add(of_samples[i]);
+        bound_results_.add(of_results[i]);
+    }
+}
+
+void NotFinite::add(const NotFinite& other) {
+    infinite += other.infinite;
+    nan += other.nan;
 }
 
 void NotFinite::add(const float* values, Elements count) {

@@ -57,6 +57,14 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects,
                                   bool overlaps = true);
 
+/// Numbers of infinite values and of NaNs.
+struct NotFinite {
+    Elements infinite = 0, nan = 0;
+
+    void add(const float* values, Elements count);
+    void add(const NotFinite& other);
+};
+
 /// Filters windows of an image or a volume on all ranks. Memory and program are reused while
 /// windows have the same shape.
 ///
@@ -90,6 +98,9 @@ class WindowFilter {
     /// unless empty, the memory for the results of the only rank, as for kernel::FilterBank; then
     /// plane() has no results.
     void bind(const kernel::SampleView& tile, std::vector<kernel::Plane> planes = {});
+    /// Of the last run with bound planes: the samples and the results that are not finite.
+    const NotFinite& bound_samples() const { return bound_samples_; }
+    const NotFinite& bound_results() const { return bound_results_; }
     /// Filters the window. Collective. Throws the same exceptions as Execution::run.
     void run() { execution_->run(); }
 
@@ -122,19 +133,13 @@ class WindowFilter {
     std::vector<std::vector<std::optional<kernel::FilterBank>>> banks_; // [filter][member]
     std::optional<kernel::SampleView> bound_tile_;
     std::vector<kernel::Plane> bound_planes_;
+    NotFinite bound_samples_, bound_results_;
     Window window_;
     filtering::WindowTask task_;
     int image_buffer_ = -1, planes_buffer_ = -1;
     Memory image_, own_planes_;
     std::span<float> planes_;
     std::optional<Execution> execution_;
-};
-
-/// Numbers of infinite values and of NaNs.
-struct NotFinite {
-    Elements infinite = 0, nan = 0;
-
-    void add(const float* values, Elements count);
 };
 
 /// Filters a tiled image; see gaussian_derivatives.
