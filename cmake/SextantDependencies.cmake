@@ -22,7 +22,7 @@ if(SEXTANT_FORMAT)
     pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
     pkg_check_modules(blosc REQUIRED IMPORTED_TARGET blosc)
     pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial) # the parallel HDF5 would include mpi.h
-    # libhdf5 is loaded at run time (format/hdf5_api.hpp): by its soname, or else by its path here.
+    # libhdf5 is loaded at run time (format/hdf5/api.hpp): by its soname, or else by its path here.
     list(GET hdf5_LINK_LIBRARIES 0 hdf5_path)
     get_filename_component(hdf5_path "${hdf5_path}" REALPATH)
     execute_process(COMMAND "${CMAKE_OBJDUMP}" -p "${hdf5_path}" OUTPUT_VARIABLE hdf5_dynamic ERROR_QUIET)
@@ -146,7 +146,7 @@ function(sextant_use_libraries)
                                                      JPEG::JPEG ZLIB::ZLIB BZip2::BZip2 Threads::Threads
                                                      ${CMAKE_DL_LIBS})
         target_include_directories(sextant_format SYSTEM PRIVATE ${hdf5_INCLUDE_DIRS})
-        set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/format/hdf5_api.cpp" PROPERTIES
+        set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/format/hdf5/api.cpp" PROPERTIES
             COMPILE_DEFINITIONS "SEXTANT_HDF5_SONAME=\"${hdf5_soname}\";SEXTANT_HDF5_PATH=\"${hdf5_path}\"")
     endif()
     if(SEXTANT_COMMAND)

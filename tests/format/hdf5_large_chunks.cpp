@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A large chunk that is compressed to a small size is read while it is decoded.
-#include "sextant/format/hdf5_large_chunks.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/format/hdf5/large_chunks.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reading in a child process: complete data is passed on, and a fatal error becomes a clear
 // message.
-#include "sextant/format/read_apart.hpp"
+#include "sextant/format/hdf5/read_apart.hpp"
 
 #include <chrono>
 #include <csignal>

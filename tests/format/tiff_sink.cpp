@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/formats.hpp"
-#include "sextant/format/tiff_layout.hpp"
+#include "sextant/format/tiff/layout.hpp"
 
 #include <cmath>
 #include <filesystem>

@@ -2,7 +2,7 @@
 // Reading arrays of Zarr version 3 that are written by hand, also damaged ones, and what is
 // written.
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/zarr.hpp"
+#include "sextant/format/zarr/zarr.hpp"
 
 #include <cmath>
 #include <limits>

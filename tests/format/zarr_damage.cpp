@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arrays of Zarr whose metadata or chunks are damaged, or lead out of their folder: reading either
 // throws InvalidFile or returns frames of the shape in the header, with little time and memory.
-#include "sextant/format/zarr.hpp"
+#include "sextant/format/zarr/zarr.hpp"
 
 #include <algorithm>
 #include <memory>

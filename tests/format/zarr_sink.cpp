@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Series written as stores of Zarr.
-#include "sextant/format/zarr.hpp"
+#include "sextant/format/zarr/zarr.hpp"
 
 #include <array>
 #include <memory>

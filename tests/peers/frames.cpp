@@ -3,7 +3,7 @@
 // programs.
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/tiff_layout.hpp"
+#include "sextant/format/tiff/layout.hpp"
 
 #include <algorithm>
 #include <filesystem>

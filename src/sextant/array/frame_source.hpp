@@ -107,8 +107,8 @@ struct FrameAxes {
 };
 
 /// The header of a series as an array. The axes are those in the header of the series if they
-/// match its frames, otherwise t, y and x, or has no names if `lengths` states other axes. Chunks have
-/// header.frames_per_chunk frames in arrays of three axes, and length 1 along all other axes.
+/// match its frames, otherwise t, y and x, or has no names if `lengths` states other axes. Chunks
+/// have header.frames_per_chunk frames in arrays of three axes, and length 1 along all other axes.
 ArrayHeader array_header_of(const FrameHeader& frames, std::vector<std::int64_t> lengths = {});
 /// Returns the choice in which all axes are frames except the last two, which are rows and columns.
 FrameAxes frame_axes_of(const ArrayHeader& header);
