@@ -237,8 +237,11 @@ Volume read_back(const sextant::FrameHeader& header, const std::vector<Voxel>& v
         std::filesystem::path(testing::TempDir()) / ("sextant-brain-" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);
     const std::string path = (folder / "test.nii").string();
-    const auto sink = sextant::format::create_frames(path, header);
-    sink->write_samples(std::as_bytes(std::span(voxels)));
+    const auto sink =
+        sextant::format::create_frames(path, header, {sextant::format::StackAxis::slices});
+    const std::size_t plane = voxels.size() / static_cast<std::size_t>(header.frames);
+    for (std::size_t first = 0; first < voxels.size(); first += plane)
+        sink->write_samples(std::as_bytes(std::span(voxels).subspan(first, plane)));
     sink->commit();
     Volume volume = read_volume(path);
     std::filesystem::remove_all(folder);
