@@ -138,7 +138,7 @@ std::unique_ptr<FrameSource> open_ser(const std::string& path, const SourceOptio
 /// slices but only one frame per slice, the slices are read as frames, unless a slice is requested.
 /// The frame interval is read from the metadata of ImageJ or OME.
 ///
-/// The pixel size is read from the metadata of ImageJ, OME or an instrument (tiff_instruments.hpp),
+/// The pixel size is read from the metadata of ImageJ, OME or an instrument (tiff/instruments.hpp),
 /// or else from a resolution in pixels per centimetre. A resolution in pixels per inch is meant for
 /// printing and is not used.
 ///

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-// Zarr stores, versions 2 and 3: the metadata of arrays (zarr_metadata.cpp), the encoding of chunks
-// (zarr_codecs.cpp), and the groups and images in a store (zarr_store.cpp). zarr_source.cpp reads
+// Zarr stores, versions 2 and 3: the metadata of arrays (metadata.cpp), the encoding of chunks
+// (codecs.cpp), and the groups and images in a store (store.cpp). source.cpp reads
 // arrays and frames, sink.cpp writes them.
 namespace sextant::format {
 
