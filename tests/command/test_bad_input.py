@@ -33,15 +33,15 @@ class BadInput(CommandTest):
         2 unknown operator 'ovr'; did you mean over <- composite $SAMPLE -o out.exr --operator ovr
         2 'nearest' does not support rgba f16; it supports rgba...depth f32 <- composite $SAMPLE -o out.exr --operator nearest --element f16
         2 element...did you mean <- composite $SAMPLE -o out.exr --element f61
-        2 order names 2 of 8 <- composite $SAMPLE -o out.exr --order 0,1
-        2 order names image 9: expected 0 to 7 <- composite $SAMPLE -o out.exr --order 0,1,2,3,4,5,6,9
-        2 order names image 1 twice <- composite $SAMPLE -o out.exr --order 0,1,1,3,4,5,6,7
+        2 --order lists 2 of 8 images <- composite $SAMPLE -o out.exr --order 0,1
+        2 --order lists image 9: expected 0 to 7 <- composite $SAMPLE -o out.exr --order 0,1,2,3,4,5,6,9
+        2 --order lists image 1 twice <- composite $SAMPLE -o out.exr --order 0,1,1,3,4,5,6,7
         2 background mauve: expected white <- composite $SAMPLE -o out.exr --background mauve
         2 --background 0x1,1,1: expected <- composite $SAMPLE -o out.exr --background 0x1,1,1
         2 ranks 0: expected a whole number from 1 to <- composite $SAMPLE -o out.exr --ranks 0
         2 window 0: expected a whole number from 1 to 1073741824 <- composite $SAMPLE -o out.exr --window 0
         2 association...did you mean in-order <- composite $SAMPLE -o out.exr --association in-orde
-        2 shared-memory off: ranks are threads ...expected processes <- composite $SAMPLE -o out.exr --shared-memory off
+        2 --shared-memory off: ranks are threads...expected processes <- composite $SAMPLE -o out.exr --shared-memory off
         2 output <- composite $SAMPLE
         2 output is empty: expected a name <- composite $SAMPLE --output ''
         2 IN... is empty: expected a name <- composite '' -o out.exr
