@@ -109,7 +109,7 @@ class BadInput(CommandTest):
         1 --sigma in µm: one.npy states no pixel size <- filter one.npy --sigma 2um -o out.npy
         1 one.npy: has no channel 3, expected channel 0 <- filter one.npy --channel 3 -o out.npy
         2 time 0: one.npy is an image, which has no times or slices <- filter one.npy --time 0 -o out.npy
-        2 axes TYX: movie.tif is not an array <- filter movie.tif --axes TYX --frame 0 -o out.npy
+        2 axes TYX: movie.tif is not an NPY, HDF5 or Zarr array <- filter movie.tif --axes TYX --frame 0 -o out.npy
         1 --size: planes.npy ends at z 4, expected 3 or less <- stitch planes.npy --block 1,0,0 --size 3,64,64 -o out.npy
         2 --block: planes.npy has 4 planes, expected three numbers <- stitch planes.npy --block 1,0 -o out.npy
         2 --block 0,0,0: does not cut along any axis <- stitch planes.npy --block 0,0,0 -o out.npy
