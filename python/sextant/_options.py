@@ -274,7 +274,7 @@ class CompositeOptions(TypedDict, total=False):
     density : float, default: 1
         Expected fraction of active pixels; determines whether to skip empty ones (0 to 1).
     reproducible : bool, default: False
-        Combine operands in the same order in all frames; do not race candidates.
+        Fold operands in the same order in all frames; do not race candidates.
     """
     algorithm: str
     radices: Integers

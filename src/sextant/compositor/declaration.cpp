@@ -159,7 +159,7 @@ Record record_of(CompositeOptions& options) {
              "expected fraction of active pixels; determines whether to skip empty ones")
         .between(0, 1);
     record.add("reproducible", options.reproducible,
-               "combine operands in the same order in all frames; do not race candidates");
+               "fold operands in the same order in all frames; do not race candidates");
     record.add("trace", options.trace, "record a trace of all ranks");
     return record;
 }
