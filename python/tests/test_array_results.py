@@ -190,7 +190,7 @@ def test_labels_in_a_file_behave_as_an_array(tmp_path):
         assert found.max() == 2 and found.shape == (12, 9) and found.dtype == np.int32
         assert type(found.labels) is h5py.Dataset
         np.testing.assert_array_equal(found[2:4], array[2:4])
-        with pytest.raises(sextant.WrongType, match="Labels holds a Dataset, which is not changed"):
+        with pytest.raises(sextant.WrongType, match="Labels holds a Dataset, which cannot be changed in place"):
             found += 1
         with pytest.raises(sextant.WrongType, match="cannot be changed in place"):
             found.fill(3)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """float64 in, float64 out: no finite sample becomes infinite or 0 without a word."""
+import json
 import subprocess
 import warnings
 
