@@ -3,7 +3,7 @@
 // composite.
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/images/manifest.hpp"
+#include "sextant/format/manifest.hpp"
 
 #include <algorithm>
 #include <atomic>

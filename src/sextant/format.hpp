@@ -9,8 +9,8 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/images/manifest.hpp"
 #include "sextant/format/line_formats.hpp"
+#include "sextant/format/manifest.hpp"
 #include "sextant/format/sequence.hpp"
 
 #endif

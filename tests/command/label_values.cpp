@@ -3,7 +3,7 @@
 #include "sextant/command/commands.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/images/png.hpp"
+#include "sextant/format/png.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -2,7 +2,7 @@
 // Large images are reduced in size for report pages.
 #include "sextant/command/pages/overview.hpp"
 
-#include "sextant/format/images/png.hpp"
+#include "sextant/format/png.hpp"
 #include "sextant/report/page.hpp"
 
 #include <limits>

@@ -2,7 +2,7 @@
 // Reading a file with any contents either throws InvalidFile or returns an image of the shape
 // stated in the header, with little time and memory.
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/images/manifest.hpp"
+#include "sextant/format/manifest.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/images/exr.hpp"
+#include "sextant/format/exr.hpp"
 
 #include "sextant/format/catalogue.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/images/exr.hpp"
+#include "sextant/format/exr.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/images/png.hpp"
+#include "sextant/format/png.hpp"
 
 #include "sextant/format/catalogue.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interlaced PNG files give the same samples as others, and a highly compressed file needs little
 // memory.
-#include "sextant/format/images/png.hpp"
+#include "sextant/format/png.hpp"
 
 #include <cstdint>
 #include <cstdio>

@@ -3,7 +3,7 @@
 
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
-#include "sextant/format/images/manifest.hpp"
+#include "sextant/format/manifest.hpp"
 
 #include <fstream>
 #include <string>

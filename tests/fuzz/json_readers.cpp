@@ -10,7 +10,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/filter/filter_plan.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/images/manifest.hpp"
+#include "sextant/format/manifest.hpp"
 #include "sextant/lab/bench_cases.hpp"
 #include "sextant/lab/bench_collective.hpp"
 #include "sextant/lab/bench_filter.hpp"

@@ -5,11 +5,11 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/format/exr.hpp"
 #include "sextant/format/formats.hpp"
 #include "sextant/format/frame_axes.hpp"
 #include "sextant/format/frame_sources.hpp"
-#include "sextant/format/images/exr.hpp"
-#include "sextant/format/images/png.hpp"
+#include "sextant/format/png.hpp"
 #include "sextant/format/raw.hpp"
 #include "sextant/format/sequence.hpp"
 

@@ -5,7 +5,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_sources.hpp"
-#include "sextant/format/images/manifest.hpp"
+#include "sextant/format/manifest.hpp"
 #include "sextant/format/source_file.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // serial_fold MANIFEST OUT.exr: blends the images of a manifest front to back, pixel by pixel,
 // using only Sextant's readers and writers. The command must reproduce its result to the bit.
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/images/manifest.hpp"
+#include "sextant/format/manifest.hpp"
 
 int main(int argc, char** argv) {
     using namespace sextant;

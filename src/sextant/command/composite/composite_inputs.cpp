@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/composite/composite.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/images/manifest.hpp"
+#include "sextant/format/manifest.hpp"
 #include "sextant/kernel/fold/pixel_formats.hpp"
 
 #include <algorithm>

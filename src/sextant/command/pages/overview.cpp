@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/pages/overview.hpp"
 
-#include "sextant/format/images/png.hpp"
+#include "sextant/format/png.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/tiles/tiled_image.hpp"
 
