@@ -175,7 +175,7 @@ class Follow(CommandTest):
         self.addCleanup(subprocess.run, ["umount", "small"])
         producer = produce("stream", "raw")
         finish(follow(f"stream::{LAYOUT} -o full --spool small/spool.raw"), "small/spool.raw: cannot be written: No space left on "
-               "device; 11 frames of the stream are kept", code=1)
+               "device; 11 frames of the stream are stored", code=1)
         self.expect_kept("small/spool.raw", 11)
         sextant(f"register small/spool.raw::{LAYOUT} -o full --reproducible")
         self.expect_results_of(f"small/spool.raw::{LAYOUT}", "full")
@@ -227,7 +227,7 @@ class Follow(CommandTest):
         shutil.copy("files/frame_4.mrc", "mixed")
         time.sleep(.3)
         cut("files/frame_8.mrc", "mixed/frame_8.mrc", 30000)
-        finish(process, "mixed/frame_4.mrc came after mixed/frame_7.mrc", "frame 8 is left out",
+        finish(process, "mixed/frame_4.mrc appeared after mixed/frame_7.mrc", "frame 8 is left out",
                "1 of 9 frames are identical to the frame before them")
         self.expect_results_of("mixed", "of_mixed")
         # A frame of another size, and one that is written again.

@@ -215,7 +215,7 @@ class Labels(CommandTest):
         """)
         for rule in ("--ranks 1", "--ranks 3 --fill-holes"):  # the least memory is named, and is enough
             done = sextant(f"label volume.npy -o x.npy --memory 1K {rule}", "--memory 1K is too small", code=2)
-            least = int(re.search("takes ([0-9]+)", done.err)[1])
+            least = int(re.search("takes? ([0-9]+)", done.err)[1])
             refuses(f"2 too small <- label volume.npy -o x.npy --memory {least - 1}K {rule}")
             sextant(f"label volume.npy -o least.npy --memory {least}K {rule}")
 
