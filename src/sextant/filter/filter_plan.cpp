@@ -328,9 +328,12 @@ Bytes kernel_memory(const FilterTask& task, const filtering::WindowTask& window)
         const halo::Grid& grid = window.filters[k].grid;
         for (int rank = 0; rank < grid.ranks(); ++rank) {
             const Tile box = tile(grid, rank);
-            if (box.elements() > 0)
-                bytes +=
-                    task.threads * bank.memory(box, task.image, std::max<Elements>(1, task.depth));
+            if (box.elements() == 0)
+                continue;
+            const std::vector<Tile> parts = divided(box, task.threads, bank);
+            const Bytes working = std::min<Bytes>(task.threads, std::ssize(parts));
+            bytes +=
+                working * bank.memory(parts.back(), task.image, std::max<Elements>(1, task.depth));
         }
     }
     return bytes;

@@ -300,11 +300,6 @@ kernel::FilterBank& WindowFilter::bank(std::size_t k, int member) {
     return own ? *own : own.emplace(bank_of(filters_[k], dimensions_));
 }
 
-namespace {
-
-/// Divides a part among threads: in slabs of planes or, if there are few planes, in strips of rows.
-/// Each thread gets several, so that all threads end at about the same time, but they are large
-/// enough that the work on their borders is negligible.
 std::vector<Tile> divided(const Tile& part, int threads, const kernel::FilterBank& bank) {
     constexpr Elements per_thread = 2;
     // A row in the margin of a strip costs about a third of a row inside.
@@ -323,8 +318,6 @@ std::vector<Tile> divided(const Tile& part, int threads, const kernel::FilterBan
     }
     return all;
 }
-
-} // namespace
 
 void WindowFilter::compute(std::size_t k, const Computation& computation) {
     const bool is_last = k + 1 == task_.filters.size();

@@ -145,6 +145,11 @@ class WindowFilter {
 /// Filters a tiled image; see gaussian_derivatives.
 void filter_tiles(const Image& image, const Filters& filters, std::vector<Image>& planes);
 
+/// Divides a part among threads: in slabs of planes or, if there are few planes, in strips of rows.
+/// Each thread gets several, so that all threads end at about the same time, but they are large
+/// enough that the work on their borders is negligible.
+std::vector<Tile> divided(const Tile& part, int threads, const kernel::FilterBank& bank);
+
 } // namespace sextant::distributed
 
 namespace sextant {
