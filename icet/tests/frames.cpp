@@ -86,7 +86,7 @@ struct Scene {
     int rank;
 };
 
-TEST(IcetFrames, NearestPixelsAreKept) {
+TEST(IcetFrames, nearest_pixels_are_kept) {
     for (const int ranks : {1, 2, 3, 5}) {
         on_threads(ranks, [&](IceTCommunicator communicator) {
             constexpr int width = 29, height = 11;
@@ -127,7 +127,7 @@ std::array<double, 4> over(const std::array<double, 4>& front, const Rgba& back)
 }
 
 // A colour is rounded to a level each time a rank blends: at most once per rank.
-TEST(IcetFrames, PixelsAreBlendedInOrder) {
+TEST(IcetFrames, pixels_are_blended_in_order) {
     for (const int ranks : {1, 2, 3, 5}) {
         on_threads(ranks, [&](IceTCommunicator communicator) {
             constexpr int width = 31, height = 9;
@@ -164,7 +164,7 @@ TEST(IcetFrames, PixelsAreBlendedInOrder) {
     }
 }
 
-TEST(IcetFrames, FormatsThatDifferRaiseErrorsOnAllRanks) {
+TEST(IcetFrames, formats_that_differ_raise_errors_on_all_ranks) {
     on_threads(3, [&](IceTCommunicator communicator) {
         const Scene scene(communicator, 10, 10, 0);
         if (scene.rank == 1)
@@ -177,7 +177,7 @@ TEST(IcetFrames, FormatsThatDifferRaiseErrorsOnAllRanks) {
     });
 }
 
-TEST(IcetFrames, AFailureOfOneRankEndsTheFrameOnAll) {
+TEST(IcetFrames, a_failure_of_one_rank_ends_the_frame_on_all) {
     on_threads(3, [&](IceTCommunicator communicator) {
         const Scene scene(communicator, 10, 10, 0);
         throws = scene.rank == 2;
@@ -198,7 +198,7 @@ TEST(IcetFrames, AFailureOfOneRankEndsTheFrameOnAll) {
     });
 }
 
-TEST(IcetFrames, InvalidCallsRaiseErrors) {
+TEST(IcetFrames, invalid_calls_raise_errors) {
     on_threads(1, [&](IceTCommunicator communicator) {
         const Scene scene(communicator, 10, 8, 0);
         icetSetDepthFormat(ICET_IMAGE_DEPTH_NONE);
@@ -232,7 +232,7 @@ TEST(IcetFrames, InvalidCallsRaiseErrors) {
     });
 }
 
-TEST(IcetFrames, TilesAreNotFartherApartThanCoordinatesReach) {
+TEST(IcetFrames, tiles_are_not_farther_apart_than_coordinates_reach) {
     on_threads(2, [&](IceTCommunicator communicator) {
         const Scene scene(communicator, 10, 8, 0);
         icetResetTiles();
@@ -255,7 +255,7 @@ void change_while_drawing(const IceTDouble*, const IceTDouble*, const IceTFloat*
     std::fill_n(icetImageGetDepthf(image), 10 * 8, .5F);
 }
 
-TEST(IcetFrames, FormatsDoNotChangeWithinAFrame) {
+TEST(IcetFrames, formats_do_not_change_within_a_frame) {
     on_threads(2, [&](IceTCommunicator communicator) {
         const Scene scene(communicator, 10, 8, 0);
         icetAddTile(20, 0, 10, 8, 1);
@@ -273,7 +273,7 @@ void draw_nothing(const IceTDouble*, const IceTDouble*, const IceTFloat*, const 
     std::fill_n(icetImageGetColorf(image), 4 * 10 * 8, 0.F);
 }
 
-TEST(IcetFrames, FaintBackgroundsOfFloatsAreBlended) {
+TEST(IcetFrames, faint_backgrounds_of_floats_are_blended) {
     on_threads(2, [&](IceTCommunicator communicator) {
         const Scene scene(communicator, 10, 8, 0);
         icetCompositeMode(ICET_COMPOSITE_MODE_BLEND);
@@ -308,7 +308,7 @@ __attribute__((noinline)) void call_deeper(const std::function<void()>& function
     EXPECT_EQ(deep.back(), 1);
 }
 
-TEST(IcetFrames, AContextWhoseFrameWasLeftByLongjmpDrawsAgainAndIsDestroyed) {
+TEST(IcetFrames, a_context_whose_frame_was_left_by_longjmp_draws_again_and_is_destroyed) {
     for (const bool draws_deeper : {false, true}) {
         for (const bool draws_again : {false, true}) {
             for (const bool destroys_deeper : {false, true}) {
@@ -341,7 +341,7 @@ TEST(IcetFrames, AContextWhoseFrameWasLeftByLongjmpDrawsAgainAndIsDestroyed) {
     }
 }
 
-TEST(IcetFrames, ADestroyedContextIsNotUsed) {
+TEST(IcetFrames, a_destroyed_context_is_not_used) {
     on_threads(1, [&](IceTCommunicator communicator) {
         IceTContext context = icetCreateContext(communicator);
         icetDestroyContext(context);
@@ -358,7 +358,7 @@ TEST(IcetFrames, ADestroyedContextIsNotUsed) {
     });
 }
 
-TEST(IcetFrames, DataReplicationGroupsShareTheirRows) {
+TEST(IcetFrames, data_replication_groups_share_their_rows) {
     constexpr int ranks = 4, width = 20, height = 13;
     on_threads(ranks, [&](IceTCommunicator communicator) {
         const Scene scene(communicator, width, height, 0);
@@ -381,7 +381,7 @@ TEST(IcetFrames, DataReplicationGroupsShareTheirRows) {
     });
 }
 
-TEST(IcetFrames, ImagesMayStayDistributed) {
+TEST(IcetFrames, images_may_stay_distributed) {
     constexpr int ranks = 3, width = 17, height = 10;
     std::atomic<int> pixels = 0;
     on_threads(ranks, [&](IceTCommunicator communicator) {
@@ -407,7 +407,7 @@ TEST(IcetFrames, ImagesMayStayDistributed) {
     EXPECT_EQ(pixels, width * height);
 }
 
-TEST(IcetFrames, RanksKeepTheSameImagesAfterFailures) {
+TEST(IcetFrames, ranks_keep_the_same_images_after_failures) {
     constexpr int ranks = 2;
     on_threads(ranks, [&](IceTCommunicator communicator) {
         const Scene scene(communicator, 12, 9, 0);
@@ -432,7 +432,7 @@ std::array<IceTInt, 2> splitting() {
     return values;
 }
 
-TEST(IcetFrames, NumbersInTheEnvironmentBecomeStateVariablesOfLaterContexts) {
+TEST(IcetFrames, numbers_in_the_environment_become_state_variables_of_later_contexts) {
     struct Case {
         const char *magic_k, *split;
         std::array<IceTInt, 2> expected;
@@ -472,7 +472,7 @@ TEST(IcetFrames, NumbersInTheEnvironmentBecomeStateVariablesOfLaterContexts) {
     }
 }
 
-TEST(IcetFrames, RanksThatDisagreePrintTheirOrdersAndTiles) {
+TEST(IcetFrames, ranks_that_disagree_print_their_orders_and_tiles) {
     constexpr int ranks = 3;
     testing::internal::CaptureStderr();
     on_threads(ranks, [](IceTCommunicator communicator) {
@@ -516,7 +516,7 @@ double resident() {
     return pages * 4096 / (1 << 20);
 }
 
-TEST(IcetFrames, MemoryDoesNotGrow) {
+TEST(IcetFrames, memory_does_not_grow) {
     constexpr int ranks = 2, width = 256, height = 200;
     on_threads(ranks, [&](IceTCommunicator communicator) {
         double before = 0;

@@ -144,7 +144,7 @@ Schedule schedule_of(const Case& c) {
     });
 }
 
-TEST(IcetOverlaps, SchedulesAreProved) {
+TEST(IcetOverlaps, schedules_are_proved) {
     std::mt19937 random(1);
     for (int turn = 0; turn < 400; ++turn) {
         const Case c = random_case(1 + turn % 9, random);
@@ -153,7 +153,7 @@ TEST(IcetOverlaps, SchedulesAreProved) {
     }
 }
 
-TEST(IcetOverlaps, WorkIsSharedOut) {
+TEST(IcetOverlaps, work_is_shared_out) {
     std::mt19937 random(2);
     for (int ranks = 1; ranks <= 64; ++ranks) {
         Case c = random_case(ranks, random);

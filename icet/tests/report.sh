@@ -8,7 +8,7 @@ trap 'rm -rf "$folder"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
 export SEXTANT_PROBE=off
 
-run() { SEXTANT_REPORT=$1 "$2" --gtest_filter=IcetFrames.NearestPixelsAreKept >"$folder/out" 2>"$folder/errors" || fail "$(cat "$folder/out")"; }
+run() { SEXTANT_REPORT=$1 "$2" --gtest_filter=IcetFrames.nearest_pixels_are_kept >"$folder/out" 2>"$folder/errors" || fail "$(cat "$folder/out")"; }
 echo earlier >"$folder/page.html"
 ln "$folder/page.html" "$folder/kept" # keeps its content if the page is replaced, not overwritten
 run "$folder/page.html" "$1"

@@ -20,7 +20,7 @@ std::vector<T> stored(Sample sample, std::vector<float> values) {
     return result;
 }
 
-TEST(Sample, HasAUniqueNameAndASize) {
+TEST(Sample, has_a_unique_name_and_a_size) {
     for (const Sample sample :
          {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32, Sample::u64,
           Sample::i64, Sample::f16, Sample::f32, Sample::f64}) {
@@ -30,7 +30,7 @@ TEST(Sample, HasAUniqueNameAndASize) {
     EXPECT_FALSE(sample_named("u12"));
 }
 
-TEST(Sample, IsRoundedToNearestAndClampedWithoutWrapping) {
+TEST(Sample, is_rounded_to_nearest_and_clamped_without_wrapping) {
     const std::vector<float> values{-infinity, -1, -0.4F, 0.5F, 1.5F, 254.6F, 300, infinity, NAN};
     EXPECT_EQ(stored<std::uint8_t>(Sample::u8, values),
               (std::vector<std::uint8_t>{0, 0, 0, 0, 2, 255, 255, 255, 0}));
@@ -45,7 +45,7 @@ TEST(Sample, IsRoundedToNearestAndClampedWithoutWrapping) {
                                          std::numeric_limits<std::int64_t>::min()}));
 }
 
-TEST(Sample, IsConvertedToFloatExactlyIfRepresentable) {
+TEST(Sample, is_converted_to_float_exactly_if_representable) {
     const std::vector<float> values{0, 1, 17, 100, 127};
     for (const Sample sample :
          {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32, Sample::u64,
@@ -60,13 +60,13 @@ TEST(Sample, IsConvertedToFloatExactlyIfRepresentable) {
     }
 }
 
-TEST(Sample, IsByteSwappedIfStoredInTheOtherByteOrder) {
+TEST(Sample, is_byte_swapped_if_stored_in_the_other_byte_order) {
     std::vector<std::uint32_t> values{0x01020304, 0xa0b0c0d0};
     swap_bytes(Sample::u32, std::as_writable_bytes(std::span(values)));
     EXPECT_EQ(values, (std::vector<std::uint32_t>{0x04030201, 0xd0c0b0a0}));
 }
 
-TEST(Sample, IsConvertedOnlyBetweenBuffersOfEqualLength) {
+TEST(Sample, is_converted_only_between_buffers_of_equal_length) {
     std::vector<std::byte> bytes(7);
     std::vector<float> floats(2);
     EXPECT_THROW(to_floats(Sample::f32, bytes, floats), std::logic_error);

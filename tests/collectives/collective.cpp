@@ -18,13 +18,13 @@ namespace {
 using ::testing::HasSubstr;
 using enum CollectiveKind;
 
-TEST(Collective, EveryAlgorithmFollowsTheMpiStandard) {
+TEST(Collective, every_algorithm_follows_the_mpi_standard) {
     for (int ranks = 1; ranks <= 9; ++ranks)
         run_threads(ranks, every_collective_follows_the_mpi_standard);
 }
 
 /// The proofs also show that no message delivery deadlocks.
-TEST(Collective, EveryReductionAndScanIsProved) {
+TEST(Collective, every_reduction_and_scan_is_proved) {
     for (const CollectiveKind kind : {reduce, all_reduce, scan, exclusive_scan}) {
         for (const std::string_view algorithm : algorithms_of(kind)) {
             for (int ranks = 1; ranks <= 9; ++ranks) {
@@ -55,7 +55,7 @@ TEST(Collective, EveryReductionAndScanIsProved) {
     }
 }
 
-TEST(Collective, OperandsMayBeCombinedInArrivalOrder) {
+TEST(Collective, operands_may_be_combined_in_arrival_order) {
     run_threads(5, [](Communicator communicator) {
         const CollectiveCase what{all_reduce, 5, 0, [](int, int) { return 1000; }};
         Collective collective(communicator, {all_reduce, {1000}, 1, matrix_product()},
@@ -79,7 +79,7 @@ std::string complaint(int ranks, const std::function<void(const Communicator&)>&
     return text;
 }
 
-TEST(Collective, ArgumentsThatDifferBetweenRanksAreReportedWithTheirValues) {
+TEST(Collective, arguments_that_differ_between_ranks_are_reported_with_their_values) {
     const auto with = [](const std::function<void(int, CollectiveTask&, CollectiveOptions&)>& odd) {
         return complaint(4, [&](const Communicator& communicator) {
             CollectiveTask task{broadcast, {7}, 4};
@@ -102,7 +102,7 @@ TEST(Collective, ArgumentsThatDifferBetweenRanksAreReportedWithTheirValues) {
               "algorithm: rank 0 has auto, rank 1 has 1-lev-br-broadcast");
 }
 
-TEST(Collective, InvalidArgumentsAreRefusedOnEveryRank) {
+TEST(Collective, invalid_arguments_are_refused_on_every_rank) {
     const auto with = [](const CollectiveTask& task, const CollectiveOptions& options = {}) {
         return complaint(
             3, [&](const Communicator& communicator) { Collective(communicator, task, options); });
@@ -132,7 +132,7 @@ std::vector<float> floats(int rank) {
     return values;
 }
 
-TEST(Collective, ReproducibleResultsHaveTheSameBitsAsASerialLoop) {
+TEST(Collective, reproducible_results_have_the_same_bits_as_a_serial_loop) {
     std::vector<float> serial = floats(0);
     for (int rank = 1; rank < 7; ++rank) {
         for (std::size_t i = 0; i < serial.size(); ++i)
@@ -150,7 +150,7 @@ TEST(Collective, ReproducibleResultsHaveTheSameBitsAsASerialLoop) {
     }
 }
 
-TEST(Collective, ThePlanContainsTheChoiceAndAllPredictions) {
+TEST(Collective, the_plan_contains_the_choice_and_all_predictions) {
     run_threads(4, [](Communicator communicator) {
         Collective reduction(communicator, {reduce, {100'000}, 1, matrix_product()},
                              {.probing = planner::Probing::off, .operator_seconds = 1e-8});
@@ -171,7 +171,7 @@ TEST(Collective, ThePlanContainsTheChoiceAndAllPredictions) {
     });
 }
 
-TEST(Collective, NothingIsPredictedIfThereIsNoChoice) {
+TEST(Collective, nothing_is_predicted_if_there_is_no_choice) {
     run_threads(1, [](Communicator communicator) {
         const Collective alone(communicator, {all_gather, {3}});
         EXPECT_EQ(alone.plan().reason, "nothing to choose: there is only one rank");
@@ -183,7 +183,7 @@ TEST(Collective, NothingIsPredictedIfThereIsNoChoice) {
     });
 }
 
-TEST(Collective, AWrongBufferFailsOneRunAndTheNextSucceeds) {
+TEST(Collective, a_wrong_buffer_fails_one_run_and_the_next_succeeds) {
     run_threads(3, [](Communicator communicator) {
         const int rank = communicator.rank();
         Collective gathering(communicator, {all_gather, {2}, sizeof(int)});
@@ -205,7 +205,7 @@ TEST(Collective, AWrongBufferFailsOneRunAndTheNextSucceeds) {
     });
 }
 
-TEST(Collective, NothingIsAllocatedAfterTheFirstRun) {
+TEST(Collective, nothing_is_allocated_after_the_first_run) {
     for (const CollectiveKind kind : collective_kinds) {
         for (const std::string_view algorithm : algorithms_of(kind)) {
             long before = 0, after = 0;

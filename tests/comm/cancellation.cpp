@@ -21,7 +21,7 @@ int loop() {
     return steps;
 }
 
-TEST(Cancellation, AsksAfterMuchWorkOnly) {
+TEST(Cancellation, asks_after_much_work_only) {
     int asked = 0;
     const RunControl control{.cancelled = [&] { return ++asked == 3; }};
     const CancellationScope scope(control, 1);
@@ -33,7 +33,7 @@ TEST(Cancellation, AsksAfterMuchWorkOnly) {
     EXPECT_THROW(check_cancelled(much_work), Cancelled);
 }
 
-TEST(Cancellation, AppliesWithinItsScope) {
+TEST(Cancellation, applies_within_its_scope) {
     const RunControl control{.cancelled = [] { return true; }};
     EXPECT_NO_THROW(loop());
     {
@@ -48,7 +48,7 @@ TEST(Cancellation, AppliesWithinItsScope) {
     EXPECT_NO_THROW(loop());
 }
 
-TEST(Cancellation, OfSeveralRanksThrowsOnAllOfThemAndOnlyInAgreedParts) {
+TEST(Cancellation, of_several_ranks_throws_on_all_of_them_and_only_in_agreed_parts) {
     constexpr int ranks = 3;
     for (int cancelled = 0; cancelled < ranks; ++cancelled) {
         std::atomic<int> ended = 0, whole = 0;
@@ -68,7 +68,7 @@ TEST(Cancellation, OfSeveralRanksThrowsOnAllOfThemAndOnlyInAgreedParts) {
     }
 }
 
-TEST(Cancellation, ReachesTheThreadsOfATeam) {
+TEST(Cancellation, reaches_the_threads_of_a_team) {
     for (const int threads : {1, 2, 4}) {
         std::atomic<bool> asking = false, together = false;
         const RunControl control{.cancelled = [&] {

@@ -7,7 +7,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Threads, EveryCollectiveGivesTheSpecifiedResultOn1To17Ranks) {
+TEST(Threads, every_collective_gives_the_specified_result_on_1_to_17_ranks) {
     for (int ranks = 1; ranks <= 17; ++ranks)
         run_threads(ranks, every_collective_gives_the_claimed_result);
 }

@@ -16,7 +16,7 @@ namespace {
 
 using compositing::Task;
 
-TEST(Failure, AnExceptionOutsideARunCancelsTheRanksThatWait) {
+TEST(Failure, an_exception_outside_a_run_cancels_the_ranks_that_wait) {
     const Task task = compositing::one_image_each(5, 1 << 16, 0);
     for (int failing = 0; failing < 5; ++failing) {
         try {
@@ -34,7 +34,7 @@ TEST(Failure, AnExceptionOutsideARunCancelsTheRanksThatWait) {
     }
 }
 
-TEST(Failure, AnExceptionBeforeABarrierAlsoEndsRanksInSplitGroups) {
+TEST(Failure, an_exception_before_a_barrier_also_ends_ranks_in_split_groups) {
     EXPECT_THROW(run_threads(4,
                              [](Communicator communicator) {
                                  const Communicator pair =
@@ -47,7 +47,7 @@ TEST(Failure, AnExceptionBeforeABarrierAlsoEndsRanksInSplitGroups) {
                  InvalidTask);
 }
 
-TEST(Failure, CallsThatTheFailedRankHasCompletedCompleteThoughItLeftOutExchanges) {
+TEST(Failure, calls_that_the_failed_rank_has_completed_complete_though_it_left_out_exchanges) {
     const Task task = compositing::one_image_each(3, 1000, 0);
     const auto composited = [&](const Communicator& communicator) {
         composite(communicator, compositing::find("binary-tree"), task, {}, Association::in_order);
@@ -72,7 +72,7 @@ TEST(Failure, CallsThatTheFailedRankHasCompletedCompleteThoughItLeftOutExchanges
     });
 }
 
-TEST(Failure, AgreementGivesEveryRankTheSameTextOfAnyLength) {
+TEST(Failure, agreement_gives_every_rank_the_same_text_of_any_length) {
     const std::string is_cut_off = "is cut off" + std::string(3000, '.') + "!";
     run_threads(4, [&](Communicator communicator) {
         std::string text;
@@ -96,7 +96,7 @@ TEST(Failure, AgreementGivesEveryRankTheSameTextOfAnyLength) {
     });
 }
 
-TEST(Failure, ABufferOfTheWrongSizeIsRefusedBeforeAnythingIsSent) {
+TEST(Failure, a_buffer_of_the_wrong_size_is_refused_before_anything_is_sent) {
     run_threads(1, [](Communicator communicator) {
         const Task task = compositing::one_image_each(1, 10);
         Execution execution(communicator,
@@ -121,7 +121,7 @@ std::string thrown_without_rank_2(const std::function<void(const Communicator&)>
     return "nothing";
 }
 
-TEST(Failure, ARankThatReturnsBeforeACollectiveCallIsReported) {
+TEST(Failure, a_rank_that_returns_before_a_collective_call_is_reported) {
     const char* const said =
         "rank 2 has returned, but other ranks wait for it in a collective call";
     EXPECT_EQ(thrown_without_rank_2([](const Communicator& c) { c.barrier(); }), said);
@@ -130,7 +130,7 @@ TEST(Failure, ARankThatReturnsBeforeACollectiveCallIsReported) {
     EXPECT_EQ(thrown_without_rank_2([](const Communicator& c) { c.split(0, 0); }), said);
 }
 
-TEST(Failure, ARankThatReturnsBeforeAMessageExchangeIsReported) {
+TEST(Failure, a_rank_that_returns_before_a_message_exchange_is_reported) {
     const Task task = compositing::one_image_each(4, 1000, 0);
     for (const char* name : {"direct-send", "radix-k"}) {
         const auto& algorithm = compositing::find(name);
@@ -144,7 +144,7 @@ TEST(Failure, ARankThatReturnsBeforeAMessageExchangeIsReported) {
     }
 }
 
-TEST(Failure, ARankThatReturnedIsReportedByItsNumberInTheGroup) {
+TEST(Failure, a_rank_that_returned_is_reported_by_its_number_in_the_group) {
     std::atomic<int> named = 0;
     try {
         run_threads(4, [&](const Communicator& communicator) {
@@ -163,7 +163,7 @@ TEST(Failure, ARankThatReturnedIsReportedByItsNumberInTheGroup) {
     EXPECT_EQ(named, 1);
 }
 
-TEST(Failure, MoreThreadsThanTheLimitAreRefused) {
+TEST(Failure, more_threads_than_the_limit_are_refused) {
     try {
         run_threads(1'000'000, [](const Communicator&) { FAIL() << "a thread was started"; });
         FAIL() << "a million threads";
@@ -172,7 +172,7 @@ TEST(Failure, MoreThreadsThanTheLimitAreRefused) {
     }
 }
 
-TEST(Failure, RanksMayReturnWhileOthersContinue) {
+TEST(Failure, ranks_may_return_while_others_continue) {
     for (int repeat = 0; repeat < 50; ++repeat) {
         run_threads(4, [](const Communicator& communicator) {
             const Communicator half = communicator.split(communicator.rank() % 2, 0);
@@ -185,7 +185,7 @@ TEST(Failure, RanksMayReturnWhileOthersContinue) {
     }
 }
 
-TEST(Failure, AThrownObjectThatIsNotAnExceptionReachesEveryRank) {
+TEST(Failure, a_thrown_object_that_is_not_an_exception_reaches_every_rank) {
     run_threads(3, [](const Communicator& communicator) {
         const auto part = [&] {
             if (communicator.rank() == 1)

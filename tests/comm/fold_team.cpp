@@ -35,7 +35,7 @@ std::vector<std::byte> folded(const Operator& op, int threads, Elements elements
     return to;
 }
 
-TEST(FoldTeam, GivesTheSameBitsAsOneThread) {
+TEST(FoldTeam, gives_the_same_bits_as_one_thread) {
     for (const kernel::Family& family : kernel::catalogue()) {
         for (const Operator& op : family.operators) {
             for (const Elements elements : {1, 4099, 50021}) {
@@ -48,7 +48,7 @@ TEST(FoldTeam, GivesTheSameBitsAsOneThread) {
     }
 }
 
-TEST(FoldTeam, DividesOnlyLargeFoldsAmongThreads) {
+TEST(FoldTeam, divides_only_large_folds_among_threads) {
     std::atomic<int> calls{0};
     Operator op = kernel::find("over");
     op.fold = [&](FoldFunction::Sources, std::byte*, Elements) { ++calls; };
@@ -58,7 +58,7 @@ TEST(FoldTeam, DividesOnlyLargeFoldsAmongThreads) {
     EXPECT_EQ(calls.load(), 3);
 }
 
-TEST(FoldTeam, RethrowsAnExceptionOfAnyThread) {
+TEST(FoldTeam, rethrows_an_exception_of_any_thread) {
     FoldTeam team(3);
     const std::thread::id own = std::this_thread::get_id();
     for (const bool by_helper : {true, false}) {
@@ -79,7 +79,7 @@ TEST(FoldTeam, RethrowsAnExceptionOfAnyThread) {
     }
 }
 
-TEST(FoldTeam, GivesTheSameBitsForWholePrograms) {
+TEST(FoldTeam, gives_the_same_bits_for_whole_programs) {
     const Elements elements = 60007;
     for (const auto& algorithm : compositing::catalogue()) {
         const int ranks = 4;

@@ -42,7 +42,7 @@ Program waiting_to_fold(int operands, Elements pixels) {
     return builder.finish(sum);
 }
 
-TEST(Folding, TwoOperandsAreNotCombinedBeforeTheirDestinationIsFree) {
+TEST(Folding, two_operands_are_not_combined_before_their_destination_is_free) {
     constexpr Elements pixels = 1000;
     const std::vector<RgbaF32> images = layers(0, 2, pixels);
     std::vector<std::vector<RgbaF32>> buffers{images, std::vector<RgbaF32>(3), {{}}};
@@ -50,7 +50,7 @@ TEST(Folding, TwoOperandsAreNotCombinedBeforeTheirDestinationIsFree) {
     EXPECT_EQ(buffers[0], images); // not sent yet
 }
 
-TEST(Folding, ThreeOperandsAreCombinedBeforeTheirDestinationIsFree) {
+TEST(Folding, three_operands_are_combined_before_their_destination_is_free) {
     constexpr Elements pixels = 1000;
     const std::vector<RgbaF32> images = layers(0, 3, pixels);
     std::vector<std::vector<RgbaF32>> buffers{images, std::vector<RgbaF32>(3), {{}}};

@@ -27,7 +27,7 @@ Elements sent_between(const std::vector<int>& nodes, const compositing::Task& ta
     return sum;
 }
 
-TEST(Hierarchy, FoldingWithinNodesFirstReducesTrafficBetweenNodes) {
+TEST(Hierarchy, folding_within_nodes_first_reduces_traffic_between_nodes) {
     for (const int size : {2, 3}) {
         const int other = 6 / size;
         run_threads(6, [&](Communicator communicator) {

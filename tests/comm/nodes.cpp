@@ -19,7 +19,7 @@ namespace {
 
 const bool nodes_added = add_cases("Nodes", node_cases(), on_threads);
 
-TEST(Nodes, HaveTheRequestedSize) {
+TEST(Nodes, have_the_requested_size) {
     run_threads(7, [](Communicator communicator) {
         const auto nodes = [&](int size) {
             return nodes_of(share_nodes(communicator, {size, Bytes{1} << 20}).communicator);
@@ -30,7 +30,7 @@ TEST(Nodes, HaveTheRequestedSize) {
     });
 }
 
-TEST(Nodes, SplitGroupsShareMemory) {
+TEST(Nodes, split_groups_share_memory) {
     run_threads(5, [](Communicator communicator) {
         const Communicator shared = share_nodes(communicator, {2, Bytes{4} << 20}).communicator;
         const Communicator half = shared.split(shared.rank() % 2, 0);
@@ -45,7 +45,7 @@ TEST(Nodes, SplitGroupsShareMemory) {
     });
 }
 
-TEST(Nodes, MessagesAreUsedIfSharedMemoryIsUnavailable) {
+TEST(Nodes, messages_are_used_if_shared_memory_is_unavailable) {
     run_threads(3, [](Communicator communicator) {
         for (const Bytes most : {Bytes{1}, Bytes{100000}, Bytes{300000}}) {
             // Rank 2 gets all the memory it requests, the other ranks only a part of it or none.
@@ -62,7 +62,7 @@ TEST(Nodes, MessagesAreUsedIfSharedMemoryIsUnavailable) {
     });
 }
 
-TEST(Nodes, AllRanksUseMessagesIfOneHasNoSharedMemory) {
+TEST(Nodes, all_ranks_use_messages_if_one_has_no_shared_memory) {
     run_threads(3, [](Communicator communicator) {
         const bool odd = communicator.rank() == 1;
         const SharedNodes nodes =
@@ -87,7 +87,7 @@ class FileLimit {
     rlimit was_{};
 };
 
-TEST(Nodes, AFileSizeLimitIsReportedAndRaisesNoSignal) {
+TEST(Nodes, a_file_size_limit_is_reported_and_raises_no_signal) {
     const FileLimit limit(1 << 20);
     run_threads(2, [](Communicator communicator) {
         const SharedNodes nodes = share_nodes(communicator, {0, Bytes{8} << 20});
@@ -97,18 +97,18 @@ TEST(Nodes, AFileSizeLimitIsReportedAndRaisesNoSignal) {
     });
 }
 
-TEST(Nodes, SegmentsHaveNoNameInTheFileSystem) {
+TEST(Nodes, segments_have_no_name_in_the_file_system) {
     const Segment segment = Segment::create(1 << 20);
     const auto path =
         std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(segment.descriptor()));
     EXPECT_THAT(path.string(), testing::EndsWith("(deleted)"));
 }
 
-TEST(Nodes, OpeningAnUnknownSegmentFails) {
+TEST(Nodes, opening_an_unknown_segment_fails) {
     EXPECT_THROW(Segment::open(getpid(), 1 << 20, 1 << 20), CommunicationFailed);
 }
 
-TEST(Arenas, GiveDisjointBlocksAndZeroReusedMemory) {
+TEST(Arenas, give_disjoint_blocks_and_zero_reused_memory) {
     const auto arena = std::make_shared<Arena>(Segment::create(Bytes{4} << 20), 100);
     std::optional<Memory> a = arena->take(5000), b = arena->take(4096), c = arena->take(1);
     ASSERT_TRUE(a && b && c);
@@ -128,7 +128,7 @@ TEST(Arenas, GiveDisjointBlocksAndZeroReusedMemory) {
 
 /// Simulates a file system with 1 MB of free space, where touching more memory would kill the
 /// process.
-TEST(Arenas, RefuseMemoryThatTheSystemCannotProvide) {
+TEST(Arenas, refuse_memory_that_the_system_cannot_provide) {
     constexpr Bytes there = Bytes{1} << 20, promised = Bytes{2} << 20;
     const int file = memfd_create("full", 0);
     ASSERT_EQ(ftruncate(file, there), 0);
@@ -148,7 +148,7 @@ TEST(Arenas, RefuseMemoryThatTheSystemCannotProvide) {
     close(file);
 }
 
-TEST(Arenas, StayMappedWhileTheirMemoryIsInUse) {
+TEST(Arenas, stay_mapped_while_their_memory_is_in_use) {
     auto arena = std::make_shared<Arena>(Segment::create(1 << 20), 0);
     std::optional<Memory> memory = arena->take(10);
     arena.reset();

@@ -52,7 +52,7 @@ Operator calling(std::function<void()> work) {
     return op;
 }
 
-TEST(Threads, MessagesMakeProgressBetweenTwoStepsOfWork) {
+TEST(Threads, messages_make_progress_between_two_steps_of_work) {
     std::atomic<bool> came_back = false, seen = false;
     const auto work = [&, done = 0]() mutable {
         // A blocking executor would finish all steps before it sends the message back. Each step

@@ -30,7 +30,7 @@ bool lies_in(const std::byte* at, std::span<const std::byte> memory) {
     return at >= memory.data() && at < memory.data() + memory.size();
 }
 
-TEST(ReceiveBuffers, GatheredImagesAreWrittenDirectlyIntoTheRootsMemory) {
+TEST(ReceiveBuffers, gathered_images_are_written_directly_into_the_roots_memory) {
     for (const char* algorithm : {"direct-send", "radix-k", "binary-swap", "shift-based"}) {
         constexpr int ranks = 4, root = 2;
         const compositing::Task task = compositing::one_image_each(ranks, 4 * 1024, root);
@@ -57,7 +57,7 @@ TEST(ReceiveBuffers, GatheredImagesAreWrittenDirectlyIntoTheRootsMemory) {
     }
 }
 
-TEST(ReceiveBuffers, AResultStaysUnchangedUntilItsOwnerRunsAgain) {
+TEST(ReceiveBuffers, a_result_stays_unchanged_until_its_owner_runs_again) {
     constexpr int ranks = 3;
     const compositing::Task task = compositing::one_image_each(ranks, 3 * 1024, 0);
     const auto& row = compositing::find("direct-send");
@@ -161,7 +161,7 @@ Made make_rows(const Rows& rows, bool used_before) {
     return by_rank_1;
 }
 
-TEST(ReceiveBuffers, KernelResultsAreWrittenDirectlyIntoTheReceiversMemory) {
+TEST(ReceiveBuffers, kernel_results_are_written_directly_into_the_receivers_memory) {
     // Contiguous rows, and rows of a tile that has another tile next to it.
     for (const Rows& rows : {Rows{300, 200, 300}, Rows{300, 200, 700}}) {
         const Made made = make_rows(rows, false);
@@ -172,7 +172,7 @@ TEST(ReceiveBuffers, KernelResultsAreWrittenDirectlyIntoTheReceiversMemory) {
     }
 }
 
-TEST(ReceiveBuffers, KernelResultsAreCopiedIfTheirDestinationIsInUse) {
+TEST(ReceiveBuffers, kernel_results_are_copied_if_their_destination_is_in_use) {
     const Made made = make_rows({300, 200, 700}, true);
     EXPECT_TRUE(made.right);
     ASSERT_EQ(made.at.size(), 2u);
@@ -180,12 +180,12 @@ TEST(ReceiveBuffers, KernelResultsAreCopiedIfTheirDestinationIsInUse) {
         EXPECT_FALSE(lies_in(at, made.picture));
 }
 
-TEST(ReceiveBuffers, SmallKernelResultsArriveCorrectly) {
+TEST(ReceiveBuffers, small_kernel_results_arrive_correctly) {
     for (const Rows& rows : {Rows{3, 2, 3}, Rows{3, 2, 7}, Rows{50, 30, 60}})
         EXPECT_TRUE(make_rows(rows, false).right);
 }
 
-TEST(ReceiveBuffers, AFailedOrLateReceiverDoesNotBlockKernels) {
+TEST(ReceiveBuffers, a_failed_or_late_receiver_does_not_block_kernels) {
     const Rows rows{300, 200, 300};
     Operator floats;
     floats.element = {"f32", sizeof(float)};

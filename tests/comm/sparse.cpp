@@ -14,7 +14,7 @@ const bool sparse_added =
     add_cases("ShortElements", {GROUP_CASE(short_elements_are_sent_without_padding, {2, 3, 7})},
               on_threads);
 
-TEST(SparseThreads, AnOperatorWithoutAnEmptyElementIsRefused) {
+TEST(SparseThreads, an_operator_without_an_empty_element_is_refused) {
     run_threads(1, [](const Communicator& communicator) {
         Operator op = kernel::find("over");
         op.fill_identity = nullptr;
@@ -22,7 +22,7 @@ TEST(SparseThreads, AnOperatorWithoutAnEmptyElementIsRefused) {
     });
 }
 
-TEST(SparseThreads, AfterAnOperatorExceptionTheNextRunSucceeds) {
+TEST(SparseThreads, after_an_operator_exception_the_next_run_succeeds) {
     run_threads(4, [](const Communicator& communicator) {
         const auto task = compositing::one_image_each(4, 4003, 0);
         const auto& algorithm = compositing::find("radix-k");

@@ -52,7 +52,7 @@ MemoryEvents events_of_frames(int ranks, const compositing::Algorithm& algorithm
 /// pages, of a stack for example, may be touched late for the first time.
 constexpr int frames = 20;
 
-TEST(SteadyState, NoMemoryIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
+TEST(SteadyState, no_memory_is_allocated_or_first_touched_after_the_second_frame) {
     for (const Association association : {Association::in_order, Association::by_arrival}) {
         for (const auto& algorithm : compositing::catalogue()) {
             for (const int ranks : {1, 2, 4, 7}) {
@@ -69,7 +69,7 @@ TEST(SteadyState, NoMemoryIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
     }
 }
 
-TEST(SteadyState, NoMemoryIsAllocatedForMessagesThatSkipEmptyPixels) {
+TEST(SteadyState, no_memory_is_allocated_for_messages_that_skip_empty_pixels) {
     for (const auto& algorithm : compositing::catalogue()) {
         const MemoryEvents events =
             events_of_frames(4, algorithm, 100'003, {.sparse = true}, 2, frames);

@@ -32,7 +32,7 @@ FrameHeader series(Sample sample, std::int64_t frames = 3) {
     return {frames, {40, 30}, sample};
 }
 
-TEST(AlignedStack, RoundsAndClampsIntegersAndFillsGaps) {
+TEST(AlignedStack, rounds_and_clamps_integers_and_fills_gaps) {
     EXPECT_THAT(converted<std::uint8_t>(Sample::u8, 0, 7, {-3, .5, 1.5, 254.4F, 300, nan}),
                 ElementsAre(0, 0, 2, 254, 255, 7));
     EXPECT_THAT(converted<std::int16_t>(Sample::i16, 0, -1, {-40000, -2.5, -.4F, 40000, nan}),
@@ -44,7 +44,7 @@ TEST(AlignedStack, RoundsAndClampsIntegersAndFillsGaps) {
                 ElementsAre(65535, 0));
 }
 
-TEST(AlignedStack, AddsTheOffsetToIntegersAndDoublesExactly) {
+TEST(AlignedStack, adds_the_offset_to_integers_and_doubles_exactly) {
     EXPECT_THAT(converted<std::uint32_t>(Sample::u32, 4294967000., 3, {-7, 290, 300, nan}),
                 ElementsAre(4294966993U, 4294967290U, 4294967295U, 3));
     constexpr double large = 0x1p62;
@@ -53,14 +53,14 @@ TEST(AlignedStack, AddsTheOffsetToIntegersAndDoublesExactly) {
     EXPECT_THAT(converted<double>(Sample::f64, 1e9, -5, {.25F, nan}), ElementsAre(1e9 + .25, -5));
 }
 
-TEST(AlignedStack, KeepsFloatsAndReplacesOnlyMissingOnes) {
+TEST(AlignedStack, keeps_floats_and_replaces_only_missing_ones) {
     const auto kept = converted<float>(Sample::f32, 0, std::nan(""), {1.5, nan});
     EXPECT_EQ(kept[0], 1.5);
     EXPECT_TRUE(std::isnan(kept[1]));
     EXPECT_THAT(converted<float>(Sample::f32, 0, -1, {1.5, nan}), ElementsAre(1.5, -1));
 }
 
-TEST(AlignedStack, HasTheTypeOfTheSeriesOrTheSmallestThatHoldsIt) {
+TEST(AlignedStack, has_the_type_of_the_series_or_the_smallest_that_holds_it) {
     const auto type = [](const char* path, Sample sample) {
         return plan_aligned({}, path, series(sample)).sample;
     };
@@ -75,7 +75,7 @@ TEST(AlignedStack, HasTheTypeOfTheSeriesOrTheSmallestThatHoldsIt) {
     EXPECT_EQ(type("a.npy", Sample::u64), Sample::u64);
 }
 
-TEST(AlignedStack, IsPlannedWithGapsThatTheTypeHolds) {
+TEST(AlignedStack, is_planned_with_gaps_that_the_type_holds) {
     EXPECT_EQ(plan_aligned({}, "a.tif", series(Sample::u8)).gap, 0);
     EXPECT_TRUE(std::isnan(plan_aligned({}, "a.tif", series(Sample::f32)).gap));
     EXPECT_EQ(plan_aligned({"on", 255}, "a.tif", series(Sample::u8)).gap, 255);
@@ -89,7 +89,7 @@ TEST(AlignedStack, IsPlannedWithGapsThatTheTypeHolds) {
     EXPECT_EQ(plan_aligned({"on", -.5}, "a.tif", series(Sample::f32)).gap, -.5);
 }
 
-TEST(AlignedStack, IsWrittenByDefaultUpToTwoGibibytes) {
+TEST(AlignedStack, is_written_by_default_up_to_two_gibibytes) {
     FrameHeader header = series(Sample::u16, 2048);
     header.shape = {1024, 512};
     EXPECT_EQ(plan_aligned({}, "a.tif", header).path, "a.tif");
@@ -112,7 +112,7 @@ TEST(AlignedStack, IsWrittenByDefaultUpToTwoGibibytes) {
     }
 }
 
-TEST(AlignedStack, IsNamedByAWordOrAFileThatHoldsSeries) {
+TEST(AlignedStack, is_named_by_a_word_or_a_file_that_holds_series) {
     AlignedChoice choice;
     const Record record = record_of(choice);
     for (const char* valid : {"auto", "on", "off", "x.tif", "x/y.mrc", "x.npy"}) {
@@ -123,7 +123,7 @@ TEST(AlignedStack, IsNamedByAWordOrAFileThatHoldsSeries) {
         EXPECT_THROW(record.find("aligned")->set(invalid), InvalidTask) << invalid;
 }
 
-TEST(AlignedStack, LabelsFramesAndStatesTheTimesOfUnevenOnes) {
+TEST(AlignedStack, labels_frames_and_states_the_times_of_uneven_ones) {
     FrameHeader header = series(Sample::u8, 20);
     header.frame_interval = .25;
     EXPECT_THAT(labels_of(header, std::vector<std::int64_t>{0, 2, 4}),
@@ -135,7 +135,7 @@ TEST(AlignedStack, LabelsFramesAndStatesTheTimesOfUnevenOnes) {
                 ElementsAre("frame 0", "frame 1", "frame 3"));
 }
 
-TEST(AlignedStack, WritesTheAreaOfEachFrame) {
+TEST(AlignedStack, writes_the_area_of_each_frame) {
     const test::TemporaryFolder folder;
     const FrameHeader header{5, {4, 3}, Sample::u16, 1, {.5, .5, "nm"}, {}, 2};
     AlignedStack stack = plan_aligned({"on", 9}, folder.path("a.tif"), header);

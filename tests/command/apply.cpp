@@ -129,7 +129,7 @@ class Apply : public testing::Test {
     std::string movie = folder.path("movie.npy"), shown = folder.path("shown.npy");
 };
 
-TEST_F(Apply, AlignsFramesAndFillsOutsidePixelsWithNaN) {
+TEST_F(Apply, aligns_frames_and_fills_outside_pixels_with_NaN) {
     write_movie(movie, 4);
     apply(movie, shown);
     ASSERT_EQ(format::open_frames(shown)->header().frames, 3); // without frame 1
@@ -142,7 +142,7 @@ TEST_F(Apply, AlignsFramesAndFillsOutsidePixelsWithNaN) {
         std::isnan(pixels[static_cast<std::size_t>(4 * 12 + 10)])); // beyond the right border
 }
 
-TEST_F(Apply, AlignsASingleSelectedFrame) {
+TEST_F(Apply, aligns_a_single_selected_frame) {
     write_movie(movie, 1);
     apply(movie, shown, {{"frame", {"2"}}});
     const std::vector<float> pixels = frame_of(shown, 0);
@@ -151,7 +151,7 @@ TEST_F(Apply, AlignsASingleSelectedFrame) {
     EXPECT_THAT(refusal(movie, shown, {{"frame", {"9"}}}), HasSubstr("has no frame 9"));
 }
 
-TEST_F(Apply, WritesAPyramidWithoutHalvingFrames) {
+TEST_F(Apply, writes_a_pyramid_without_halving_frames) {
     const ImageShape wide{301, 9};
     SeriesTransforms all = transforms_of(2);
     all.shape = wide;
@@ -188,7 +188,7 @@ std::vector<float> odd_samples() {
     return samples;
 }
 
-TEST_F(Apply, CopiesSamplesExactlyForWholePixelMotions) {
+TEST_F(Apply, copies_samples_exactly_for_whole_pixel_motions) {
     const std::vector<float> samples = odd_samples();
     write_samples(movie, shape, samples);
     for (const auto& [frame, right, down] : {std::array{0, 0, 0}, std::array{2, 3, -2}}) {
@@ -209,7 +209,7 @@ TEST_F(Apply, CopiesSamplesExactlyForWholePixelMotions) {
     }
 }
 
-TEST_F(Apply, WidensAGapOnlyAlongTheInterpolatedAxis) {
+TEST_F(Apply, widens_a_gap_only_along_the_interpolated_axis) {
     SeriesTransforms all = transforms_of(1);
     all.frames[0].result.motion = {0, .5, 2};
     store(all);
@@ -226,7 +226,7 @@ TEST_F(Apply, WidensAGapOnlyAlongTheInterpolatedAxis) {
     EXPECT_EQ(gaps, (std::vector<std::size_t>{3 * 12 + 5, 3 * 12 + 6}));
 }
 
-TEST_F(Apply, MapsFramesAndPointsByAMatrix) {
+TEST_F(Apply, maps_frames_and_points_by_a_matrix) {
     SeriesTransforms all = transforms_of(1, "affine");
     all.frames[0].result.motion = {0, 1, -2};
     all.frames[0].affine = registration::AffineMotion{1.5, 0, 0, .5, 1, -2};
@@ -244,7 +244,7 @@ TEST_F(Apply, MapsFramesAndPointsByAMatrix) {
     EXPECT_NEAR(samples[6 * 12 + 7], 10 * 3 + 8.75, 1e-3); // the sample at (8.75, 3)
 }
 
-TEST_F(Apply, UsesTheAreaOfTheAverageAndItsPixels) {
+TEST_F(Apply, uses_the_area_of_the_average_and_its_pixels) {
     SeriesTransforms all = transforms_of(1);
     all.frames[0].result.motion = {0, 1, -2};
     all.canvas = registration::PixelArea{-3, 2, {20, 5}};
@@ -268,7 +268,7 @@ TEST_F(Apply, UsesTheAreaOfTheAverageAndItsPixels) {
     EXPECT_THAT(refusal(movie, shown), HasSubstr("width"));
 }
 
-TEST_F(Apply, RefusesAnAreaThatNeedsMoreMemoryThanAllowed) {
+TEST_F(Apply, refuses_an_area_that_needs_more_memory_than_allowed) {
     SeriesTransforms all = read_transforms(transforms);
     all.canvas = registration::PixelArea{0, 0, {1 << 15, 1 << 15}};
     store(all);
@@ -281,7 +281,7 @@ TEST_F(Apply, RefusesAnAreaThatNeedsMoreMemoryThanAllowed) {
     EXPECT_FALSE(std::filesystem::exists(output));
 }
 
-TEST_F(Apply, DisplacesEachRowOfScannedFrames) {
+TEST_F(Apply, displaces_each_row_of_scanned_frames) {
     write_rows(0);
     write_movie(movie, 3);
     apply(movie, shown);
@@ -309,7 +309,7 @@ TEST_F(Apply, DisplacesEachRowOfScannedFrames) {
               (registration::Point{7, 4}));
 }
 
-TEST_F(Apply, RefusesRowsThatDoNotFitTheFrames) {
+TEST_F(Apply, refuses_rows_that_do_not_fit_the_frames) {
     write_movie(movie, 3);
     const std::string rows = folder.path("rows.npy");
     write_rows(8);
@@ -322,7 +322,7 @@ TEST_F(Apply, RefusesRowsThatDoNotFitTheFrames) {
     EXPECT_THAT(refusal(movie, shown), HasSubstr("rows.npy"));
 }
 
-TEST_F(Apply, RefusesDisplacementFieldsContainingNaN) {
+TEST_F(Apply, refuses_displacement_fields_containing_NaN) {
     SeriesTransforms all = transforms_of(1, "nonrigid");
     all.fields = FieldFile{"fields.npy", 8, {3, 2}};
     store(all);
@@ -335,7 +335,7 @@ TEST_F(Apply, RefusesDisplacementFieldsContainingNaN) {
     EXPECT_FALSE(std::filesystem::exists(shown));
 }
 
-TEST_F(Apply, MapsCoordinatesToTheReferenceAndBack) {
+TEST_F(Apply, maps_coordinates_to_the_reference_and_back) {
     const std::vector<FramePoint> there = points_of("frame,x,y\n2,8,2\n3,5.5,6\n");
     ASSERT_EQ(there.size(), 2U);
     EXPECT_DOUBLE_EQ(there[0].at.x, 5);
@@ -351,7 +351,7 @@ TEST_F(Apply, MapsCoordinatesToTheReferenceAndBack) {
     EXPECT_EQ(points_of("Frame, X (px), Y (px)\r\n0,1,2\r\n").size(), 1U);
 }
 
-TEST_F(Apply, RefusesMismatchedInputAndWritesNoOutput) {
+TEST_F(Apply, refuses_mismatched_input_and_writes_no_output) {
     write_movie(movie, 3);
     EXPECT_THAT(refusal(movie, shown),
                 HasSubstr("has 3 frames, expected the 4 that were registered"));
@@ -389,7 +389,7 @@ TEST_F(Apply, RefusesMismatchedInputAndWritesNoOutput) {
     apply(movie, shown, {{"frame", {"5"}}});
 }
 
-TEST_F(Apply, NamesTheInvalidLineOfACoordinateFile) {
+TEST_F(Apply, names_the_invalid_line_of_a_coordinate_file) {
     const auto refused = [&](const std::string& text) {
         const std::string from = folder.path("bad.csv");
         std::ofstream(from) << text;

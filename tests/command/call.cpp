@@ -55,7 +55,7 @@ std::string refusal(const Given& given) {
     return test::message_of<InvalidTask>([&] { run_command(trial(), given); });
 }
 
-TEST(Call, RefusesEmptyValuesOfListsAndValuesOfFlagsOtherThanTrueAndFalse) {
+TEST(Call, refuses_empty_values_of_lists_and_values_of_flags_other_than_true_and_false) {
     for (const char* const text : {"1,", ",1", "1,,2", ""})
         EXPECT_THAT(refusal(with("ranks", {text})), HasSubstr("ranks")) << text;
     EXPECT_EQ(refusal(with("ranks", {"1,2,"})),

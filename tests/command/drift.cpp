@@ -100,7 +100,7 @@ class Drift : public testing::Test {
     std::string image = folder.path("discs.npy"), movie = folder.path("movie.npy");
 };
 
-TEST_F(Drift, MovesTheSpecimenByTheRequestedPixels) {
+TEST_F(Drift, moves_the_specimen_by_the_requested_pixels) {
     const Seen first = seen_in(movie, 0);
     for (std::int64_t frame = 1; frame < frames; ++frame) {
         const Seen seen = seen_in(movie, frame);
@@ -116,7 +116,7 @@ TEST_F(Drift, MovesTheSpecimenByTheRequestedPixels) {
     EXPECT_LT(seen_in(movie, 3).y, first.y - 3);
 }
 
-TEST_F(Drift, IsWrittenToTheTruthFile) {
+TEST_F(Drift, is_written_to_the_truth_file) {
     const auto truth = nlohmann::json::parse(std::ifstream(movie + ".json"));
     for (const auto& frame : truth["frames"]) {
         const auto i = frame["frame"].get<double>();
@@ -127,7 +127,7 @@ TEST_F(Drift, IsWrittenToTheTruthFile) {
     }
 }
 
-TEST_F(Drift, IsRecoveredByRegistrationAndRemovedByAlignment) {
+TEST_F(Drift, is_recovered_by_registration_and_removed_by_alignment) {
     const std::string out = folder.path("out"), page = folder.path("page.html");
     run(register_operation(), {{"series", {movie}},
                                {"output", {out}},

@@ -73,7 +73,7 @@ class LabelValues : public testing::Test {
     std::string image = folder.path("image.npy"), labels = folder.path("labels.npy");
 };
 
-TEST_F(LabelValues, AreDistinguishedHoweverCloseTheyAre) {
+TEST_F(LabelValues, are_distinguished_however_close_they_are) {
     expect_columns<std::uint32_t>(Sample::u32, {16777216, 16777217, 4294967295, 4294967294}, 6);
     expect_columns<std::int32_t>(Sample::i32, {-16777216, -16777217, 2147483647, 2147483646}, 6);
     constexpr std::uint64_t beyond = std::uint64_t{1} << 53;
@@ -88,7 +88,7 @@ TEST_F(LabelValues, AreDistinguishedHoweverCloseTheyAre) {
                          6);
 }
 
-TEST_F(LabelValues, TreatZeroOfEitherSignAndNaNAsBackground) {
+TEST_F(LabelValues, treat_zero_of_either_sign_and_NaN_as_background) {
     constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
     write(Sample::f64, columns<double>({0, -0., 5, 0, -0., 5}));
     EXPECT_EQ(label(), 2);
@@ -99,12 +99,12 @@ TEST_F(LabelValues, TreatZeroOfEitherSignAndNaNAsBackground) {
     }
 }
 
-TEST_F(LabelValues, KeepDoublesTooSmallForFloatsInTheForeground) {
+TEST_F(LabelValues, keep_doubles_too_small_for_floats_in_the_foreground) {
     write(Sample::f64, columns<double>({0, 1e-60, 1e-200, 0, 0, 1}));
     EXPECT_EQ(label({}), 2);
 }
 
-TEST_F(LabelValues, DistinguishColoursOfEqualLuminance) {
+TEST_F(LabelValues, distinguish_colours_of_equal_luminance) {
     // Both colours have the same luminance, 2126 r + 7152 g + 722 b.
     constexpr RgbaF32 green{0, 10 / 255.F, 0, 1}, purple{17 / 255.F, 0, 49 / 255.F, 1};
     Image colours(shape, rgba_f32);
@@ -116,7 +116,7 @@ TEST_F(LabelValues, DistinguishColoursOfEqualLuminance) {
     EXPECT_EQ(label({}), 2);
 }
 
-TEST_F(LabelValues, AreReportedWithTheStoredSampleType) {
+TEST_F(LabelValues, are_reported_with_the_stored_sample_type) {
     write(Sample::i64, columns<std::int64_t>({1, 2}));
     const std::string json = folder.path("run.json");
     label({{"by_value", {"true"}}, {"json", {json}}});

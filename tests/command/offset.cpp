@@ -105,7 +105,7 @@ class LargeOffset : public testing::Test {
     std::string plain = folder.path("plain.npy"), large = folder.path("large.npy");
 };
 
-TEST_F(LargeOffset, DoesNotPreventRegistrationAndIsKeptInAverages) {
+TEST_F(LargeOffset, does_not_prevent_registration_and_is_kept_in_averages) {
     register_to(plain, folder.path("plain"), "npy");
     // Averages are f64; the aligned stack has the sample type of the series.
     const auto expect_kept = [&]<class T>(const char* name, Sample sample, T integer_offset) {
@@ -143,7 +143,7 @@ TEST_F(LargeOffset, DoesNotPreventRegistrationAndIsKeptInAverages) {
     expect_kept("u32", Sample::u32, std::uint32_t{1} << 31);
 }
 
-TEST_F(LargeOffset, IsOmittedWithAWarningIfFloatsCannotRepresentIt) {
+TEST_F(LargeOffset, is_omitted_with_a_warning_if_floats_cannot_represent_it) {
     register_to(plain, folder.path("plain"), "tif");
     write<double>(Sample::f64, 1e9);
     const std::string out = folder.path("out");
@@ -156,7 +156,7 @@ TEST_F(LargeOffset, IsOmittedWithAWarningIfFloatsCannotRepresentIt) {
     EXPECT_LT(std::abs(average[static_cast<std::size_t>(shape.elements() / 2)]), 30);
 }
 
-TEST_F(LargeOffset, DoesNotAffectAlignedFrames) {
+TEST_F(LargeOffset, does_not_affect_aligned_frames) {
     SeriesTransforms all;
     all.series = "large.npy";
     all.model = "rigid";
@@ -184,7 +184,7 @@ TEST_F(LargeOffset, DoesNotAffectAlignedFrames) {
     }
 }
 
-TEST_F(LargeOffset, DoesNotAffectDerivativesAndIsAddedToSmoothedImages) {
+TEST_F(LargeOffset, does_not_affect_derivatives_and_is_added_to_smoothed_images) {
     write<double>(Sample::f64, 1e9);
     const auto filter = [&](const std::string& image, const std::string& output, double border) {
         run(filter_operation(), {{"image", {image}},

@@ -31,7 +31,7 @@ RegisterSummary summary_of(std::size_t frames) {
     return summary;
 }
 
-TEST(RegisterText, EndsWithTheFramesThatWereUsedAndTheirFlags) {
+TEST(RegisterText, ends_with_the_frames_that_were_used_and_their_flags) {
     RegisterSummary summary = summary_of(6);
     EXPECT_TRUE(to_text(summary).ends_with("\n6 frames used, 0 left out, 0 flagged; standard "
                                            "deviation of a position 0.030 px (median)\n"))
@@ -50,7 +50,7 @@ TEST(RegisterText, EndsWithTheFramesThatWereUsedAndTheirFlags) {
     EXPECT_TRUE(json["aligned"].is_null());
 }
 
-TEST(RegisterText, AdvisesWhatToTryForFramesOutOfReach) {
+TEST(RegisterText, advises_what_to_try_for_frames_out_of_reach) {
     RegisterSummary summary = summary_of(6);
     summary.transforms.frames[4].left_out =
         "the overlap with the reference, 3 % of a frame, has no higher NCC than noise";
@@ -63,7 +63,7 @@ TEST(RegisterText, AdvisesWhatToTryForFramesOutOfReach) {
     EXPECT_THAT(to_text(summary), Not(HasSubstr("try")));
 }
 
-TEST(RegisterText, OffersTheMedianWhereTheMeanHasStreaks) {
+TEST(RegisterText, offers_the_median_where_the_mean_has_streaks) {
     RegisterSummary summary = summary_of(6);
     EXPECT_THAT(to_text(summary), Not(HasSubstr("median may be")));
     summary.streaks = {24, 31, 7, 55};
@@ -72,7 +72,7 @@ TEST(RegisterText, OffersTheMedianWhereTheMeanHasStreaks) {
     EXPECT_THAT(to_json(summary), HasSubstr("\"streak_pixels\": 24"));
 }
 
-TEST(RegisterText, NamesTheOptionForRowsThatJitter) {
+TEST(RegisterText, names_the_option_for_rows_that_jitter) {
     RegisterSummary summary = summary_of(6);
     summary.result.misfit = {true, true, .12, 40};
     EXPECT_THAT(to_text(summary), HasSubstr("scan lines jitter, try --scan-rows\n"));
@@ -93,7 +93,7 @@ TEST(RegisterText, NamesTheOptionForRowsThatJitter) {
     EXPECT_THAT(to_text(summary), HasSubstr("try --model auto, or --scan-rows if rows are"));
 }
 
-TEST(RegisterText, StatesTheAlignedStackOrHowToRequestIt) {
+TEST(RegisterText, states_the_aligned_stack_or_how_to_request_it) {
     RegisterSummary summary = summary_of(6);
     summary.aligned = {"out/aligned.tif", Sample::u16, 0, 0, "", 6, {3, 4, {60, 40}}};
     EXPECT_THAT(to_text(summary), HasSubstr("aligned: 6 frames of 60x40 u16, 0 without data\n"));
@@ -102,7 +102,7 @@ TEST(RegisterText, StatesTheAlignedStackOrHowToRequestIt) {
     EXPECT_THAT(to_text(summary), HasSubstr("3 GB is not written: --aligned on\n"));
 }
 
-TEST(RegisterText, StatesTheCanvasUnlessItIsTheAreaOfTheReference) {
+TEST(RegisterText, states_the_canvas_unless_it_is_the_area_of_the_reference) {
     RegisterSummary summary = summary_of(6);
     summary.transforms.canvas = registration::area_of(summary.transforms.shape);
     EXPECT_THAT(to_text(summary), Not(HasSubstr("canvas")));
@@ -111,7 +111,7 @@ TEST(RegisterText, StatesTheCanvasUnlessItIsTheAreaOfTheReference) {
                                             "is (-3, 4) of the reference\n"));
 }
 
-TEST(RegisterText, NamesTheFrameOfReference) {
+TEST(RegisterText, names_the_frame_of_reference) {
     RegisterSummary summary = summary_of(3);
     EXPECT_EQ(frame_of_reference(summary.transforms), "the average of stage 1");
     summary.transforms.stages = 1;
@@ -119,7 +119,7 @@ TEST(RegisterText, NamesTheFrameOfReference) {
     EXPECT_EQ(frame_of_reference(summary.transforms), "frame 2");
 }
 
-TEST(RegisterWarnings, AreAtMostFiveOfAKind) {
+TEST(RegisterWarnings, are_at_most_five_of_a_kind) {
     RegisterSummary summary = summary_of(20);
     for (std::size_t i = 0; i < 9; ++i)
         summary.transforms.frames[2 * i].left_out = "the mean is ." + std::to_string(i);
@@ -132,7 +132,7 @@ TEST(RegisterWarnings, AreAtMostFiveOfAKind) {
     EXPECT_EQ(warnings[6], "movie.mrc: frame 3 is left out: cannot be read");
 }
 
-TEST(FramesToPicture, AreThoseLeftOutAndThenThoseWithMostFlags) {
+TEST(FramesToPicture, are_those_left_out_and_then_those_with_most_flags) {
     RegisterSummary summary = summary_of(40);
     std::vector<FrameRegistration>& frames = summary.transforms.frames;
     for (std::size_t i = 0; i < 30; ++i)

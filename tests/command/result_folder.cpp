@@ -44,14 +44,14 @@ class ResultFolder : public testing::Test {
     test::TemporaryFolder folder;
 };
 
-TEST_F(ResultFolder, KnowsTheFilesThatTheEarlierRunListed) {
+TEST_F(ResultFolder, knows_the_files_that_the_earlier_run_listed) {
     write("average.tif");
     write("mine.tif");
     write_transforms({"average.tif", "median.tif", "transforms.json"});
     EXPECT_THAT(earlier(), UnorderedElementsAre("average.tif", "transforms.json"));
 }
 
-TEST_F(ResultFolder, KnowsTheUsualNamesOfARunThatListedNone) {
+TEST_F(ResultFolder, knows_the_usual_names_of_a_run_that_listed_none) {
     write("average.mrc");
     write("fields.npy");
     write("mine.npy");
@@ -59,7 +59,7 @@ TEST_F(ResultFolder, KnowsTheUsualNamesOfARunThatListedNone) {
     EXPECT_THAT(earlier(), UnorderedElementsAre("average.mrc", "fields.npy", "transforms.json"));
 }
 
-TEST_F(ResultFolder, HoldsNoResultsWithoutTransformsOfARun) {
+TEST_F(ResultFolder, holds_no_results_without_transforms_of_a_run) {
     write("average.tif");
     EXPECT_THAT(earlier(), IsEmpty());
     write("transforms.json", "{\"kind\": \"other\",\n \"frames\": []}");
@@ -68,7 +68,7 @@ TEST_F(ResultFolder, HoldsNoResultsWithoutTransformsOfARun) {
     EXPECT_THAT(earlier(), IsEmpty());
 }
 
-TEST_F(ResultFolder, LeavesFilesThatWereChangedAfterTheRun) {
+TEST_F(ResultFolder, leaves_files_that_were_changed_after_the_run) {
     write("average.tif");
     write("median.tif");
     write_transforms({"average.tif", "median.tif"});
@@ -78,7 +78,7 @@ TEST_F(ResultFolder, LeavesFilesThatWereChangedAfterTheRun) {
     EXPECT_THAT(earlier(), ElementsAre("average.tif"));
 }
 
-TEST_F(ResultFolder, KnowsPagesAndJsonFilesByTheirContent) {
+TEST_F(ResultFolder, knows_pages_and_json_files_by_their_content) {
     write("page.html", "<meta name=\"generator\" content=\"Sextant\"/>");
     write("notes.html", "<p>mine</p>");
     write("run.json", "{\n  \"operation\": \"register\"}");
@@ -87,7 +87,7 @@ TEST_F(ResultFolder, KnowsPagesAndJsonFilesByTheirContent) {
     EXPECT_THAT(earlier(), UnorderedElementsAre("page.html", "run.json"));
 }
 
-TEST_F(ResultFolder, IgnoresListedNamesOfOtherFolders) {
+TEST_F(ResultFolder, ignores_listed_names_of_other_folders) {
     std::filesystem::create_directory(folder.path("inner"));
     write("inner/a.tif");
     write("a.tif");
@@ -96,7 +96,7 @@ TEST_F(ResultFolder, IgnoresListedNamesOfOtherFolders) {
     EXPECT_THAT(earlier(), IsEmpty());
 }
 
-TEST_F(ResultFolder, LosesOnlyFilesThatTheNewRunDoesNotWrite) {
+TEST_F(ResultFolder, loses_only_files_that_the_new_run_does_not_write) {
     for (const char* name : {"average.tif", "average.npy", "mine"})
         write(name);
     remove_stale({folder.path("average.tif"), folder.path("average.npy"), folder.path("gone")},
@@ -106,7 +106,7 @@ TEST_F(ResultFolder, LosesOnlyFilesThatTheNewRunDoesNotWrite) {
     EXPECT_TRUE(std::filesystem::exists(folder.path("mine")));
 }
 
-TEST_F(ResultFolder, NamesTheFilesInIt) {
+TEST_F(ResultFolder, names_the_files_in_it) {
     EXPECT_THAT(names_in(folder.path() + "/", {folder.path("a.tif"), folder.path("./b.html"), "-",
                                                folder.path("inner/c"), "/d.json"}),
                 ElementsAre("a.tif", "b.html"));

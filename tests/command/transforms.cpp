@@ -64,7 +64,7 @@ class Transforms : public testing::Test {
     std::string path = folder.path("transforms.json");
 };
 
-TEST_F(Transforms, AreReadBackAsWritten) {
+TEST_F(Transforms, are_read_back_as_written) {
     SeriesTransforms written = three_frames();
     written.model = "nonrigid";
     written.fields = FieldFile{"fields.npy", 8, {9, 7}};
@@ -86,7 +86,7 @@ TEST_F(Transforms, AreReadBackAsWritten) {
     EXPECT_EQ(all.fields->nodes, (ImageShape{9, 7}));
 }
 
-TEST_F(Transforms, OfAffineMotionsHaveAMatrix) {
+TEST_F(Transforms, of_affine_motions_have_a_matrix) {
     SeriesTransforms written = three_frames();
     written.model = "affine";
     written.frames[0].affine = registration::AffineMotion();
@@ -109,7 +109,7 @@ TEST_F(Transforms, OfAffineMotionsHaveAMatrix) {
     EXPECT_THAT(lines.back(), HasSubstr(",1.01000000,-0.02000000,0.03000000,0.99000000"));
 }
 
-TEST_F(Transforms, OfScannedRowsNameTheirFile) {
+TEST_F(Transforms, of_scanned_rows_name_their_file) {
     SeriesTransforms written = three_frames();
     written.rows = RowFile{"rows.npy", 48, 5};
     written.frames[2].row_fit = RowFitSummary{.5, 1.25, -.5, .125};
@@ -128,7 +128,7 @@ TEST_F(Transforms, OfScannedRowsNameTheirFile) {
                 HasSubstr("expected none, because the model is affine"));
 }
 
-TEST_F(Transforms, WithAMatrixThatIsNotTwoByTwoOrHasNoInverseAreRefused) {
+TEST_F(Transforms, with_a_matrix_that_is_not_two_by_two_or_has_no_inverse_are_refused) {
     const std::string part = "\"tx\": -2.5";
     EXPECT_THAT(refusal(with(part, "\"matrix\": [[1, 2]], " + part)),
                 HasSubstr("expected two rows of two numbers"));
@@ -136,7 +136,7 @@ TEST_F(Transforms, WithAMatrixThatIsNotTwoByTwoOrHasNoInverseAreRefused) {
                 HasSubstr("expected a matrix that has an inverse"));
 }
 
-TEST_F(Transforms, ContainPhysicalShiftsFlagsAndOptionalTimes) {
+TEST_F(Transforms, contain_physical_shifts_flags_and_optional_times) {
     SeriesTransforms written = three_frames();
     const auto frame = [&] {
         return nlohmann::json::parse(text_of(write_json, written))["frames"][2];
@@ -149,13 +149,13 @@ TEST_F(Transforms, ContainPhysicalShiftsFlagsAndOptionalTimes) {
     EXPECT_FALSE(frame().contains("seconds"));
 }
 
-TEST_F(Transforms, WithoutFramesAreValidJson) {
+TEST_F(Transforms, without_frames_are_valid_json) {
     SeriesTransforms none = three_frames();
     none.frames.clear();
     EXPECT_TRUE(nlohmann::json::parse(text_of(write_json, none))["frames"].empty());
 }
 
-TEST_F(Transforms, HaveOneCsvLinePerFrameWithEqualColumnCounts) {
+TEST_F(Transforms, have_one_csv_line_per_frame_with_equal_column_counts) {
     std::istringstream csv(text_of(write_csv, three_frames()));
     std::vector<std::ptrdiff_t> commas;
     for (std::string line; std::getline(csv, line);) {
@@ -168,7 +168,7 @@ TEST_F(Transforms, HaveOneCsvLinePerFrameWithEqualColumnCounts) {
     EXPECT_THAT(csv.str(), HasSubstr("\n2,5.7295780,-2.50000,4.00000,-1.25,1,"));
 }
 
-TEST_F(Transforms, WithErrorsAreRefusedNamingThePosition) {
+TEST_F(Transforms, with_errors_are_refused_naming_the_position) {
     EXPECT_THAT(refusal("{"), HasSubstr(path + ": is not JSON"));
     EXPECT_EQ(refusal("[1, 2]"), path + ": is an array of 2, expected a JSON object");
     EXPECT_EQ(refusal("{}"), path + ": is not of kind \"sextant transforms\"");
@@ -198,7 +198,7 @@ std::string with_frame_field(const std::string& name, const nlohmann::json& valu
     return file.dump();
 }
 
-TEST_F(Transforms, WithAnInvalidModelOrReferenceAreRefused) {
+TEST_F(Transforms, with_an_invalid_model_or_reference_are_refused) {
     EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"nonRigid\"")),
               path + ": model is \"nonRigid\", expected one of \"rigid\", \"nonrigid\", "
                      "\"translation\", \"similarity\", \"affine\"");

@@ -17,7 +17,7 @@ Seconds now() {
         .count();
 }
 
-TEST(WorkLog, RecordsTimesRelativeToItsStart) {
+TEST(WorkLog, records_times_relative_to_its_start) {
     WorkLog log(3);
     const Seconds begin = log.origin();
     log.add(Work::link, begin + 1, begin + 3);
@@ -33,7 +33,7 @@ TEST(WorkLog, RecordsTimesRelativeToItsStart) {
                      second.end - second.begin);
 }
 
-TEST(WorkLog, KeepsCountsAndTotalTimeOfManyResultsInBoundedMemory) {
+TEST(WorkLog, keeps_counts_and_total_time_of_many_results_in_bounded_memory) {
     WorkLog log(0);
     constexpr std::int64_t many = 20'000;
     for (std::int64_t result = 0; result < many; ++result) {
@@ -50,7 +50,7 @@ TEST(WorkLog, KeepsCountsAndTotalTimeOfManyResultsInBoundedMemory) {
     EXPECT_LE(log.busy()[0], span * (1 + 1e-9));
 }
 
-TEST(WorkLog, MergesBarsOfOneKindAcrossShortPauses) {
+TEST(WorkLog, merges_bars_of_one_kind_across_short_pauses) {
     const auto link = [](int rank, Seconds begin, Seconds end) {
         return WorkBar{rank, Work::link, 1, begin, end};
     };
@@ -61,7 +61,7 @@ TEST(WorkLog, MergesBarsOfOneKindAcrossShortPauses) {
     EXPECT_EQ(bars[0].end, 2);
 }
 
-TEST(WorkLog, GivesTheIdleFractionOfAllRanks) {
+TEST(WorkLog, gives_the_idle_fraction_of_all_ranks) {
     GatheredWork gathered;
     run_threads(2, [&](const Communicator& communicator) {
         const TraceClocks clocks(communicator);

@@ -22,7 +22,7 @@ void turning_on_threads(void (*body)(const Communicator&)) {
         run_threads(ranks, body);
 }
 
-TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowTheNewOrder) {
+TEST(ChangingOrderOnThreads, deep_images_of_equal_depths_follow_the_new_order) {
     turning_on_threads([](const Communicator& communicator) {
         const int ranks = communicator.size();
         const std::vector<DeepImage> images = all_shells(ranks);
@@ -51,7 +51,7 @@ TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowTheNewOrder) {
     });
 }
 
-TEST(ChangingOrderOnThreads, TilesOfAWallFollowTheNewOrder) {
+TEST(ChangingOrderOnThreads, tiles_of_a_wall_follow_the_new_order) {
     turning_on_threads([](const Communicator& communicator) {
         const int ranks = communicator.size(), rank = communicator.rank();
         const std::vector<WallTile> tiles = wall_tiles(ranks);

@@ -21,7 +21,7 @@ namespace {
 const bool compositor_added = add_cases("CompositorOnThreads", compositor_cases(), on_threads) &&
                               add_cases("CompositorOnNodes", compositor_cases(), on_nodes);
 
-TEST(CompositorOnThreads, ThePlanOfOtherOptionsChangesNoImage) {
+TEST(CompositorOnThreads, the_plan_of_other_options_changes_no_image) {
     constexpr ImageShape shape{61, 17};
     const TemporaryFolder folder;
     const std::string plan = folder.path("plan.json");
@@ -77,7 +77,7 @@ TEST(CompositorOnThreads, ThePlanOfOtherOptionsChangesNoImage) {
     }
 }
 
-TEST(CompositorOnNodes, UnavailableSharedMemoryIsReportedOnce) {
+TEST(CompositorOnNodes, unavailable_shared_memory_is_reported_once) {
     run_threads(3, [](Communicator communicator) {
         const Bytes most = communicator.rank() == 1 ? 1 : Bytes{16} << 20;
         const Communicator shared = share_nodes(communicator, {0, most}).communicator;
@@ -104,7 +104,7 @@ std::string refused(ImageShape shape, int images, const CompositeOptions& option
     return said;
 }
 
-TEST(CompositorOnThreads, ImagesWithTooManyPixelsAreRefused) {
+TEST(CompositorOnThreads, images_with_too_many_pixels_are_refused) {
     const std::int64_t huge = std::int64_t{1} << 32;
     EXPECT_EQ(refused({huge, huge}, 1, {}), "invalid: rank 0: 1 images of 4294967296x4294967296: "
                                             "expected no more than 17179869184 pixels");
@@ -122,7 +122,7 @@ TEST(CompositorOnThreads, ImagesWithTooManyPixelsAreRefused) {
     });
 }
 
-TEST(CompositorOnThreads, NumbersOutsideTheRangesOfTheCommandLineOptionsAreRefused) {
+TEST(CompositorOnThreads, numbers_outside_the_ranges_of_the_command_line_options_are_refused) {
     const auto said_of = [](auto set) {
         CompositeOptions options;
         set(options);

@@ -12,7 +12,7 @@ const bool deep_added = add_cases("DeepCompositorOnThreads", deep_cases(), on_th
 
 /// Whole images in some order must not give the right result; otherwise the other tests would not
 /// test the sorting of fragments.
-TEST(Shells, CannotBeBlendedAsWholeImagesInAnyOrder) {
+TEST(Shells, cannot_be_blended_as_whole_images_in_any_order) {
     const std::vector<DeepImage> images = all_shells(3);
     const std::vector<RgbaF32> right = kernel::blend_sorted(images);
     std::vector<int> order{0, 1, 2};

@@ -19,7 +19,7 @@ void flights_on_threads(void (*body)(const Communicator&)) {
 }
 
 /// Rank 0 fails while a frame is in flight; the other ranks wait for this frame or for one another.
-TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesInFlightEndsAllRanks) {
+TEST(FramesInFlightOnThreads, a_rank_that_fails_with_frames_in_flight_ends_all_ranks) {
     for (const bool others_wait_for_the_frame : {true, false}) {
         const auto body = [&](const Communicator& communicator) {
             FramesInFlight frames(communicator, flight_shape, 1, 2);
@@ -38,7 +38,7 @@ TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesInFlightEndsAllRanks) {
     }
 }
 
-TEST(FramesInFlightOnThreads, NothingIsAllocatedAfterEachFrameWasUsedTwice) {
+TEST(FramesInFlightOnThreads, nothing_is_allocated_after_each_frame_was_used_twice) {
     run_threads(3, [](const Communicator& communicator) {
         CompositeOptions options;
         options.algorithm = "direct-send";
@@ -72,7 +72,7 @@ TEST(FramesInFlightOnThreads, NothingIsAllocatedAfterEachFrameWasUsedTwice) {
     });
 }
 
-TEST(ChangingOrderOnThreads, NothingIsAllocatedAfterEachRankHadEachPositionTwice) {
+TEST(ChangingOrderOnThreads, nothing_is_allocated_after_each_rank_had_each_position_twice) {
     for (const char* algorithm : {"direct-send", "radix-k", "binary-tree"}) {
         for (const int ranks : {2, 4, 7}) {
             CompositeOptions options;
@@ -87,7 +87,7 @@ TEST(ChangingOrderOnThreads, NothingIsAllocatedAfterEachRankHadEachPositionTwice
     }
 }
 
-TEST(ImageOrdersOnThreads, NothingIsAllocatedAfterEachOrderWasUsedTwice) {
+TEST(ImageOrdersOnThreads, nothing_is_allocated_after_each_order_was_used_twice) {
     for (const bool is_drawn : {false, true}) {
         for (const char* algorithm : {"direct-send", "radix-k"}) {
             CompositeOptions options;
@@ -103,7 +103,7 @@ TEST(ImageOrdersOnThreads, NothingIsAllocatedAfterEachOrderWasUsedTwice) {
     }
 }
 
-TEST(FramesInFlightOnThreads, AFrameStaysValidAfterItsFramesInFlightAreDestroyed) {
+TEST(FramesInFlightOnThreads, a_frame_stays_valid_after_its_frames_in_flight_are_destroyed) {
     flights_on_threads([](const Communicator& communicator) {
         const FlightImage image = image_in_flight(communicator.rank(), 0);
         CompositeOptions options;

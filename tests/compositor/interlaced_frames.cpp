@@ -42,7 +42,7 @@ CompositeOptions options_for(const std::vector<RgbaF32>& image, const std::strin
     return options;
 }
 
-TEST(InterlacedFrames, AreAssembledFromThePixelsOfAllRanks) {
+TEST(InterlacedFrames, are_assembled_from_the_pixels_of_all_ranks) {
     for (const int ranks : {1, 2, 5}) {
         for (const int root : {CompositeOptions::distributed, ranks - 1}) {
             std::vector<RgbaF32> picture(static_cast<std::size_t>(pixels));
@@ -82,7 +82,7 @@ Elements chosen(const std::string& algorithm, const std::function<void(Composite
     return block;
 }
 
-TEST(InterlacedFrames, AreChosenIfTheyReduceTheDataSentByTheBusiestRank) {
+TEST(InterlacedFrames, are_chosen_if_they_reduce_the_data_sent_by_the_busiest_rank) {
     const auto as_it_is = [](CompositeOptions&) {};
     EXPECT_EQ(chosen("direct-send", as_it_is), 280); // seven rows of pixels
     EXPECT_EQ(chosen("direct-send", as_it_is, true), 0);
@@ -93,7 +93,7 @@ TEST(InterlacedFrames, AreChosenIfTheyReduceTheDataSentByTheBusiestRank) {
     EXPECT_EQ(chosen("direct-send", [](auto& o) { o.drawn.clear(); }), 0);
 }
 
-TEST(InterlacedFrames, AreChosenByAutomaticPlanning) {
+TEST(InterlacedFrames, are_chosen_by_automatic_planning) {
     run_threads(3, [](Communicator communicator) {
         const std::vector<RgbaF32> image = lower_half(communicator.rank());
         Compositor compositor(communicator, shape, 1, options_for(image, "auto"));
@@ -107,7 +107,7 @@ TEST(InterlacedFrames, AreChosenByAutomaticPlanning) {
     });
 }
 
-TEST(InterlacedFrames, RefuseAWrongNumberOfBands) {
+TEST(InterlacedFrames, refuse_a_wrong_number_of_bands) {
     run_threads(2, [](Communicator communicator) {
         CompositeOptions options;
         options.drawn.assign(communicator.rank() == 1 ? 3 : 64, 1);

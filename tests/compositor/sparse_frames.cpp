@@ -6,7 +6,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(SparseCompositor, FramesAreTheSameWithFewerBytesSent) {
+TEST(SparseCompositor, frames_are_the_same_with_fewer_bytes_sent) {
     for (const int ranks : {2, 5})
         run_threads(ranks, frames_are_the_same_sparse_and_dense);
 }

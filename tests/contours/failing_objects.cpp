@@ -8,14 +8,14 @@ namespace {
 
 const bool failing_added = add_cases("FailingObjects", failing_object_cases(), on_threads);
 
-TEST(FailingObjects, AFailureDoesNotAffectCompletedCalls) {
+TEST(FailingObjects, a_failure_does_not_affect_completed_calls) {
     for (const int ranks : {1, 2, 3, 4, 7}) {
         run_threads(ranks, [](const Communicator& communicator) {
             a_failure_does_not_affect_completed_calls(communicator, 200);
         });
     }
 }
-TEST(FailingObjects, RanksThatRequestDifferentFramesAllNameThem) {
+TEST(FailingObjects, ranks_that_request_different_frames_all_name_them) {
     for (const bool all_change : {false, true}) {
         for (const int ranks : {2, 3}) {
             run_threads(ranks, [&](const Communicator& communicator) {
@@ -42,7 +42,7 @@ std::vector<std::string> thrown_by_ranks(int ranks,
 
 constexpr int repeats = 50; // of a race
 
-TEST(FailingObjects, RanksThatEndByDifferentRequestsAllNameThem) {
+TEST(FailingObjects, ranks_that_end_by_different_requests_all_name_them) {
     for (int repeat = 0; repeat < repeats; ++repeat) {
         const auto thrown = thrown_by_ranks(3, [](const Communicator& communicator) {
             Compositor compositor(communicator, small_shape, 1);
@@ -54,7 +54,7 @@ TEST(FailingObjects, RanksThatEndByDifferentRequestsAllNameThem) {
             EXPECT_THAT(each, testing::StartsWith("ranks request different frames: rank 0: "));
     }
 }
-TEST(FailingObjects, ARankWhoseOperatorThrowsGetsThatException) {
+TEST(FailingObjects, a_rank_whose_operator_throws_gets_that_exception) {
     for (int repeat = 0; repeat < repeats; ++repeat) {
         const auto thrown = thrown_by_ranks(3, [](const Communicator& communicator) {
             const auto add = [](double a, double b) {

@@ -16,14 +16,14 @@ DeepImage with_depths(const std::vector<float>& depths) {
     return image;
 }
 
-TEST(DeepImages, AreValidWithEqualAndInfiniteDepths) {
+TEST(DeepImages, are_valid_with_equal_and_infinite_depths) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     EXPECT_EQ(fault_of(empty_deep_image({3, 5})), "");
     EXPECT_EQ(fault_of(empty_deep_image({0, 0})), "");
     EXPECT_EQ(fault_of(with_depths({-infinity, 1, 1, infinity})), "");
 }
 
-TEST(DeepImages, ReportThePixelAndValueOfAnError) {
+TEST(DeepImages, report_the_pixel_and_value_of_an_error) {
     EXPECT_EQ(fault_of(with_depths({1, 3, 2})),
               "pixel (0, 1): fragment 2 at depth 2 comes after one at 3, expected nearest first");
     EXPECT_EQ(fault_of(with_depths({std::numeric_limits<float>::quiet_NaN()})),

@@ -9,13 +9,13 @@
 namespace sextant::test {
 namespace {
 
-TEST(Statistics, TheMedianIsTheMiddleValue) {
+TEST(Statistics, the_median_is_the_middle_value) {
     EXPECT_EQ(median(std::vector<double>{5}), 5);
     EXPECT_EQ(median(std::vector<double>{9, 1, 5}), 5);
     EXPECT_EQ(median(std::vector<double>{4, 1, 3, 2}), 3);
 }
 
-TEST(Statistics, TheMedianIntervalContainsTheTrueMedianInMostSamples) {
+TEST(Statistics, the_median_interval_contains_the_true_median_in_most_samples) {
     std::mt19937 random(3);
     std::exponential_distribution<double> draw(1);
     const double truth = std::log(2.0);
@@ -32,7 +32,7 @@ TEST(Statistics, TheMedianIntervalContainsTheTrueMedianInMostSamples) {
     EXPECT_LT(held, samples);            // the interval is no wider than necessary
 }
 
-TEST(Statistics, TheIntervalFromOrderStatisticsContainsTheTrueMedianInMostSamples) {
+TEST(Statistics, the_interval_from_order_statistics_contains_the_true_median_in_most_samples) {
     std::mt19937 random(5);
     std::exponential_distribution<double> draw(1);
     for (const std::size_t size : {7u, 20u, 41u}) {
@@ -52,7 +52,7 @@ TEST(Statistics, TheIntervalFromOrderStatisticsContainsTheTrueMedianInMostSample
     EXPECT_EQ(few.high, 3);
 }
 
-TEST(Statistics, AQuantileIsTheSmallestValueNotExceededByTheGivenFractionOfValues) {
+TEST(Statistics, a_quantile_is_the_smallest_value_not_exceeded_by_the_given_fraction_of_values) {
     const std::vector<double> values = {5, 1, 4, 2, 3};
     EXPECT_EQ(quantile(values, 0), 1);
     EXPECT_EQ(quantile(values, .5), 3);

@@ -106,14 +106,14 @@ void expect_nearer_first(const Bricks& bricks, const V3d& eye, Random& random) {
     }
 }
 
-TEST(BrickOrder, ContainsEveryBrickOnce) {
+TEST(BrickOrder, contains_every_brick_once) {
     const Bricks bricks(ball({7, 8, 9}), {3, 2, 4});
     const auto order = bricks.front_to_back({50, -20, 3});
     EXPECT_EQ(order.size(), 24U);
     EXPECT_EQ(std::set<int>(order.begin(), order.end()).size(), 24U);
 }
 
-TEST(BrickOrder, PutsTheNearerBrickFirstOnEveryRay) {
+TEST(BrickOrder, puts_the_nearer_brick_first_on_every_ray) {
     Random random;
     for (int trial = 0; trial < 300; ++trial) {
         const V3i parts(random.integer(1, 5), random.integer(1, 5), random.integer(1, 5));
@@ -123,7 +123,7 @@ TEST(BrickOrder, PutsTheNearerBrickFirstOnEveryRay) {
     }
 }
 
-TEST(BrickOrder, IsRightForAnEyeOnAPlaneBetweenBricks) {
+TEST(BrickOrder, is_right_for_an_eye_on_a_plane_between_bricks) {
     Random random;
     const Bricks bricks(ball({13, 13, 13}), {3, 3, 3});
     for (const V3d& eye : {V3d(4, 8, 4), V3d(4, -9, 30), V3d(8, 4, -5), V3d(0, 0, 0)}) {
@@ -131,14 +131,14 @@ TEST(BrickOrder, IsRightForAnEyeOnAPlaneBetweenBricks) {
     }
 }
 
-TEST(BrickOrder, MatchesTheKnownOrderOfEightBricks) {
+TEST(BrickOrder, matches_the_known_order_of_eight_bricks) {
     const Volume head = ball({19, 22, 19});
     const Bricks bricks(head, {2, 2, 2});
     EXPECT_THAT(bricks.front_to_back(look_at(head, 145, 20).eye),
                 testing::ElementsAre(5, 1, 4, 7, 0, 3, 6, 2));
 }
 
-TEST(Bricks, DivideTheVolumeWithoutGapOrOverlap) {
+TEST(Bricks, divide_the_volume_without_gap_or_overlap) {
     const Bricks bricks(ball({8, 9, 10}), {3, 2, 4});
     double sum = 0;
     for (int i = 0; i < bricks.count(); ++i) {
@@ -150,7 +150,7 @@ TEST(Bricks, DivideTheVolumeWithoutGapOrOverlap) {
     EXPECT_EQ(bricks.whole().last, V3d(7, 8, 9));
 }
 
-TEST(Bricks, AreRefusedIfTheyOutnumberTheVoxels) {
+TEST(Bricks, are_refused_if_they_outnumber_the_voxels) {
     const Volume volume = ball({4, 5, 6});
     EXPECT_NO_THROW(Bricks(volume, {3, 4, 5}));
     EXPECT_THAT(
@@ -185,7 +185,7 @@ float difference(const Scene& scene, const Camera& camera, const V3i& parts) {
     return most;
 }
 
-TEST(Rendering, BlendedBricksEqualTheWholeVolumeFromAnySide) {
+TEST(Rendering, blended_bricks_equal_the_whole_volume_from_any_side) {
     const Volume head = ball({17, 21, 15}, {1, 1, 1.5});
     const Scene with_brain(head, head), without(head);
     for (const double turn : {0.0, 65.0, 145.0, 270.0}) {
@@ -195,7 +195,7 @@ TEST(Rendering, BlendedBricksEqualTheWholeVolumeFromAnySide) {
     }
 }
 
-TEST(Rendering, BlendedBricksEqualTheWholeVolumeFromInsideAndAlongAPlane) {
+TEST(Rendering, blended_bricks_equal_the_whole_volume_from_inside_and_along_a_plane) {
     const Volume head = ball({17, 17, 17});
     const Scene scene(head);
     // The middle column of pixels looks along the plane between the bricks.
@@ -203,14 +203,14 @@ TEST(Rendering, BlendedBricksEqualTheWholeVolumeFromInsideAndAlongAPlane) {
     EXPECT_LT(difference(scene, {{5, 6, 8}, {12, 12, 9}, 60}, {3, 3, 3}), 5e-6F);
 }
 
-TEST(Camera, RefusesAVerticalViewDirection) {
+TEST(Camera, refuses_a_vertical_view_direction) {
     const Volume head = ball({4, 5, 6});
     EXPECT_THAT([&] { look_at(head, 0, 90); }, ThrowsMessage<InvalidTask>(HasSubstr("90 degrees")));
     EXPECT_THROW(look_at(head, std::nan(""), 0), InvalidTask);
     EXPECT_THROW(look_at(head, 0, std::nan("")), InvalidTask);
 }
 
-TEST(Rendering, PixelsHavePremultipliedAlpha) {
+TEST(Rendering, pixels_have_premultiplied_alpha) {
     const Volume head = ball({17, 21, 15});
     const Scene scene(head, head);
     const auto image =
@@ -222,7 +222,7 @@ TEST(Rendering, PixelsHavePremultipliedAlpha) {
     }
 }
 
-TEST(Rendering, AVolumeOfTheWrongSizeIsRefused) {
+TEST(Rendering, a_volume_of_the_wrong_size_is_refused) {
     EXPECT_THAT(
         [] {
             Scene(ball({4, 5, 6}), ball({4, 5, 7}));
@@ -248,7 +248,7 @@ Volume read_back(const sextant::FrameHeader& header, const std::vector<Voxel>& v
     return volume;
 }
 
-TEST(Reading, ScalesValuesToZeroToOneAndKeepsTheShape) {
+TEST(Reading, scales_values_to_zero_to_one_and_keeps_the_shape) {
     const Volume volume = read_back({.frames = 2,
                                      .shape = {2, 3},
                                      .sample = sextant::Sample::i16,
@@ -264,7 +264,7 @@ TEST(Reading, ScalesValuesToZeroToOneAndKeepsTheShape) {
     EXPECT_EQ(volume.at({9, 9, 9}), 1);
 }
 
-TEST(Reading, ReplacesVoxelsThatAreNotFiniteByZero) {
+TEST(Reading, replaces_voxels_that_are_not_finite_by_zero) {
     const float nothing = std::numeric_limits<float>::quiet_NaN();
     const float infinite = std::numeric_limits<float>::infinity();
     const Volume volume = read_back({.frames = 2, .shape = {2, 2}},

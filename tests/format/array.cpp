@@ -74,7 +74,7 @@ std::string refusal_of(const std::function<void()>& work) {
     return "nothing was thrown";
 }
 
-TEST(ArrayBlocks, AreCutIntoContiguousPartsInOrder) {
+TEST(ArrayBlocks, are_cut_into_contiguous_parts_in_order) {
     const ArrayBlock block{{1, 2, 3}, {2, 3, 4}};
     std::vector<std::byte> samples(24);
     for (std::size_t i = 0; i < samples.size(); ++i)
@@ -96,7 +96,7 @@ TEST(ArrayBlocks, AreCutIntoContiguousPartsInOrder) {
         EXPECT_FALSE(copy_part(block, 1, samples.data(), outside, samples.data()));
 }
 
-TEST(AxisNames, AreLettersOrWordsSeparatedByCommas) {
+TEST(AxisNames, are_letters_or_words_separated_by_commas) {
     EXPECT_THAT(parse_axis_names("a", "TYXE"), ElementsAre("t", "y", "x", "e"));
     EXPECT_THAT(parse_axis_names("a", "time,Row,column,kx,detector_y"),
                 ElementsAre("t", "y", "x", "kx", "detector_y"));
@@ -108,7 +108,7 @@ TEST(AxisNames, AreLettersOrWordsSeparatedByCommas) {
     EXPECT_FALSE(are_plane_axes("TYXE"));
 }
 
-TEST(Arrays, AreWrittenAndReadInBlocksInAnyOrder) {
+TEST(Arrays, are_written_and_read_in_blocks_in_any_order) {
     const test::TemporaryFolder folder;
     const std::vector<std::int64_t> lengths{3, 2, 5, 7, 4}, chunk{1, 2, 2, 3, 3};
     const auto numbers = numbers_of(ArrayBlock({}, lengths).elements());
@@ -134,7 +134,7 @@ TEST(Arrays, AreWrittenAndReadInBlocksInAnyOrder) {
     }
 }
 
-TEST(Arrays, HaveTheFillValueWhereNothingIsWritten) {
+TEST(Arrays, have_the_fill_value_where_nothing_is_written) {
     const test::TemporaryFolder folder;
     const std::vector<std::int64_t> lengths{4, 3, 3, 2};
     for (const char* extension : {".npy", ".h5", ".zarr"}) {
@@ -166,7 +166,7 @@ std::uint16_t noise(Elements number) {
     return static_cast<std::uint16_t>(x >> 40);
 }
 
-TEST(Arrays, OfHdf5HaveTheSameBytesInAnyOrderOfBlocks) {
+TEST(Arrays, of_hdf5_have_the_same_bytes_in_any_order_of_blocks) {
     const test::TemporaryFolder folder;
     // Chunks of 4 MiB: more than wait in memory when they are written from the last to the first.
     const std::vector<std::int64_t> lengths{11, 1024, 2048}, chunk{1, 1024, 2048};
@@ -196,7 +196,7 @@ TEST(Arrays, OfHdf5HaveTheSameBytesInAnyOrderOfBlocks) {
     }
 }
 
-TEST(Arrays, OfHdf5HaveAFillValueAndPixelSizes) {
+TEST(Arrays, of_hdf5_have_a_fill_value_and_pixel_sizes) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("array.h5");
     const std::vector<std::int64_t> lengths{3, 2, 4, 5, 6};
@@ -248,7 +248,7 @@ Bytes bytes_read_by_children() {
     return all;
 }
 
-TEST(Arrays, OfHdf5HaveNoPlaceForTheDistanceOfSlicesThatAreNotTheThirdLastAxis) {
+TEST(Arrays, of_hdf5_have_no_place_for_the_distance_of_slices_that_are_not_the_third_last_axis) {
     ArrayHeader header{.lengths = {4, 2, 5, 6}, .names = {"z", "c", "y", "x"}};
     header.pixel = {.5, .5, "nm"};
     EXPECT_EQ(remark_on_lost_pixel("a.h5", header), "");
@@ -259,7 +259,7 @@ TEST(Arrays, OfHdf5HaveNoPlaceForTheDistanceOfSlicesThatAreNotTheThirdLastAxis) 
     EXPECT_EQ(remark_on_lost_pixel("a.h5", header), "");
 }
 
-TEST(Arrays, OfHdf5DecodeEachChunkOnceIfTheCacheHoldsAnotherRowOfThem) {
+TEST(Arrays, of_hdf5_decode_each_chunk_once_if_the_cache_holds_another_row_of_them) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("scan.h5");
     // Spectra of the pixels of two frames that share chunks; 4 × 4 × 2 chunks of 64 KiB.
@@ -292,7 +292,7 @@ TEST(Arrays, OfHdf5DecodeEachChunkOnceIfTheCacheHoldsAnotherRowOfThem) {
     EXPECT_LT(once, 1.2);
 }
 
-TEST(Arrays, AppearOnlyWhenTheyAreComplete) {
+TEST(Arrays, appear_only_when_they_are_complete) {
     const test::TemporaryFolder folder;
     for (const char* extension : {".npy", ".h5", ".zarr", ".tif"}) {
         const std::string path = folder.path(std::string("array") + extension);
@@ -303,7 +303,7 @@ TEST(Arrays, AppearOnlyWhenTheyAreComplete) {
     }
 }
 
-TEST(Arrays, OfPlanesAreHyperstacks) {
+TEST(Arrays, of_planes_are_hyperstacks) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("stack.tif");
     const std::vector<std::int64_t> lengths{2, 3, 4, 5, 6};
@@ -334,7 +334,7 @@ TEST(Arrays, OfPlanesAreHyperstacks) {
                 HasSubstr("expected .npy, .h5 or .zarr, or .tif"));
 }
 
-TEST(Arrays, RefuseOtherNamesAndTruncatedFiles) {
+TEST(Arrays, refuse_other_names_and_truncated_files) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("array.npy"), zarr = folder.path("array.zarr");
     const std::vector<std::int64_t> lengths{2, 3, 4, 2};

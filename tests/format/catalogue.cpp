@@ -9,7 +9,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(FormatCatalogue, FindsAFormatByItsExtensionInAnyCase) {
+TEST(FormatCatalogue, finds_a_format_by_its_extension_in_any_case) {
     EXPECT_EQ(format::format_of("a.exr").name, "OpenEXR");
     EXPECT_EQ(format::format_of("folder.png/A.EXR").name, "OpenEXR");
     EXPECT_EQ(format::format_of("a.exr.PNG").name, "PNG");
@@ -17,7 +17,7 @@ TEST(FormatCatalogue, FindsAFormatByItsExtensionInAnyCase) {
     EXPECT_EQ(format::format_of("a.rgba32f.zst").name, "zstd");
 }
 
-TEST(FormatCatalogue, ListsKnownFormatsInTheErrorForAnUnknownFormat) {
+TEST(FormatCatalogue, lists_known_formats_in_the_error_for_an_unknown_format) {
     const std::string known = "expected one of .exr, .png, .rgba32f, .rgbaz32f, .zst";
     EXPECT_EQ(failure([] { format::format_of("a.jpg"); }),
               "a.jpg: is not in a known image format: its extension is \".jpg\", " + known);
@@ -27,7 +27,7 @@ TEST(FormatCatalogue, ListsKnownFormatsInTheErrorForAnUnknownFormat) {
               ": is not in a known image format: its extension is \"\", " + known);
 }
 
-TEST(FormatCatalogue, HasCompleteRows) {
+TEST(FormatCatalogue, has_complete_rows) {
     for (const format::Format& format : format::catalogue()) {
         EXPECT_FALSE(format.name.empty() || format.summary.empty()) << format.extension;
         EXPECT_TRUE(format.extension.starts_with('.')) << format.name;
@@ -35,7 +35,7 @@ TEST(FormatCatalogue, HasCompleteRows) {
     }
 }
 
-TEST(FormatCatalogue, RefusesPathsThatAreNotFiles) {
+TEST(FormatCatalogue, refuses_paths_that_are_not_files) {
     const TemporaryFolder folder;
     for (const std::string extension : {".exr", ".png", ".rgba32f", ".zst"}) {
         const std::string path = folder.path("a" + extension);
@@ -51,7 +51,7 @@ TEST(FormatCatalogue, RefusesPathsThatAreNotFiles) {
     }
 }
 
-TEST(FormatCatalogue, ReadsPixelsOnlyIntoMemoryOfTheirExactSize) {
+TEST(FormatCatalogue, reads_pixels_only_into_memory_of_their_exact_size) {
     const TemporaryFolder folder;
     for (const std::string extension : {".exr", ".png", ".rgba32f", ".rgba32f.zst"}) {
         const std::string path = folder.path("a" + extension);

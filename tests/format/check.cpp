@@ -22,14 +22,14 @@ PixelCheck check_deep(RgbaDepthF32 pixel) {
     return check_pixels(std::vector<RgbaDepthF32>{pixel});
 }
 
-TEST(CheckPixels, AcceptsPremultipliedPixels) {
+TEST(CheckPixels, accepts_premultiplied_pixels) {
     EXPECT_TRUE(check({0.5F, 0.25F, 0, 0.5F}).good());
     EXPECT_TRUE(check({0.502F, 0, 0, 0.5F}).good()) << "rounded in 8 bits";
     EXPECT_TRUE(check_pixels(std::span<const RgbaF32>()).good());
     EXPECT_TRUE(check_deep({0, 0, 0, 0, infinity}).good());
 }
 
-TEST(CheckPixels, CountsColoursThatExceedTheirOpacity) {
+TEST(CheckPixels, counts_colours_that_exceed_their_opacity) {
     const PixelCheck one{0, 1};
     EXPECT_EQ(check({0.6F, 0, 0, 0.5F}), one);
     EXPECT_EQ(check({0, 0.01F, 0, 0}), one);
@@ -40,7 +40,7 @@ TEST(CheckPixels, CountsColoursThatExceedTheirOpacity) {
     EXPECT_EQ(check_deep({1, 1, 1, 0.9F, 3}), one);
 }
 
-TEST(CheckPixels, CountsNaNInAnyChannel) {
+TEST(CheckPixels, counts_NaN_in_any_channel) {
     const PixelCheck one{1, 0};
     EXPECT_EQ(check({nan, 0, 0, 1}), one);
     EXPECT_EQ(check({0, nan, 0, 1}), one);
@@ -50,7 +50,7 @@ TEST(CheckPixels, CountsNaNInAnyChannel) {
     EXPECT_EQ(check({nan, 2, 0, 1}), (PixelCheck{1, 1}));
 }
 
-TEST(CheckPixels, AcceptsOnlyColourImages) {
+TEST(CheckPixels, accepts_only_colour_images) {
     Image image({3, 2}, rgba_depth_f32);
     image.pixels<RgbaDepthF32>()[5].depth = nan;
     EXPECT_EQ(check_pixels(image), (PixelCheck{1, 0}));

@@ -67,7 +67,7 @@ class DamagedFile : public testing::TestWithParam<Sample> {
     std::string path, whole;
 };
 
-TEST_P(DamagedFile, TruncatedAnywhereIsRejectedUnlessAllPixelsArePresent) {
+TEST_P(DamagedFile, truncated_anywhere_is_rejected_unless_all_pixels_are_present) {
     const Image image = format::read_image(path);
     const std::size_t step = std::max<std::size_t>(1, whole.size() / 300);
     for (std::size_t length = 0; length < whole.size(); length += length < 400 ? 1 : step) {
@@ -78,7 +78,7 @@ TEST_P(DamagedFile, TruncatedAnywhereIsRejectedUnlessAllPixelsArePresent) {
     }
 }
 
-TEST_P(DamagedFile, WithChangedBytesIsReadOrRejectedWithoutACrash) {
+TEST_P(DamagedFile, with_changed_bytes_is_read_or_rejected_without_a_crash) {
     const long before = memory_before();
     Random random(7);
     for (int i = 0; i < mutations; ++i) {
@@ -89,7 +89,7 @@ TEST_P(DamagedFile, WithChangedBytesIsReadOrRejectedWithoutACrash) {
     EXPECT_LT(peak_memory() - before, 2 << 20) << "KiB";
 }
 
-TEST_P(DamagedFile, WithRemovedOrRepeatedBytesIsReadOrRejectedWithoutACrash) {
+TEST_P(DamagedFile, with_removed_or_repeated_bytes_is_read_or_rejected_without_a_crash) {
     Random random(8);
     for (int i = 0; i < mutations / 4; ++i) {
         std::string bytes = whole;
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(OfEveryFormat, DamagedFile,
                              return name;
                          });
 
-TEST(DamagedManifest, OfAnyBytesIsReadOrRejectedWithoutACrash) {
+TEST(DamagedManifest, of_any_bytes_is_read_or_rejected_without_a_crash) {
     const TemporaryFolder folder;
     const std::string path = folder.path("manifest.json");
     const std::string whole = R"({"version": 1, "size": [7, 5], "element": "rgba f32",

@@ -84,7 +84,7 @@ class ExrFile : public testing::Test {
     Exr exr;
 };
 
-TEST_F(ExrFile, KeepsEveryBitOfImagesOfAnyShape) {
+TEST_F(ExrFile, keeps_every_bit_of_images_of_any_shape) {
     for (const ImageShape shape : {ImageShape{1, 1}, {997, 1}, {1, 997}, {33, 17}, {64, 48}}) {
         for (const ElementFormat& element : {rgba_f32, rgba_depth_f32}) {
             const Image image = any_bits(shape, element, 1);
@@ -95,7 +95,7 @@ TEST_F(ExrFile, KeepsEveryBitOfImagesOfAnyShape) {
     }
 }
 
-TEST_F(ExrFile, HalfChannelsBecomeFloats) {
+TEST_F(ExrFile, half_channels_become_floats) {
     exr.add_colour(Imf::HALF);
     exr.add("A", 1, Imf::HALF);
     exr.write(path);
@@ -106,7 +106,7 @@ TEST_F(ExrFile, HalfChannelsBecomeFloats) {
     }
 }
 
-TEST_F(ExrFile, IntegerDepthAndMixedTypesBecomeFloats) {
+TEST_F(ExrFile, integer_depth_and_mixed_types_become_floats) {
     exr.add_colour(Imf::HALF);
     exr.add("A", 0.875F, Imf::FLOAT);
     exr.add("Z", 12, Imf::UINT);
@@ -116,13 +116,13 @@ TEST_F(ExrFile, IntegerDepthAndMixedTypesBecomeFloats) {
     EXPECT_EQ(image.pixels<RgbaDepthF32>()[5], (RgbaDepthF32{0.25F, 0.5F, 0.75F, 0.875F, 12}));
 }
 
-TEST_F(ExrFile, WithoutAlphaIsOpaque) {
+TEST_F(ExrFile, without_alpha_is_opaque) {
     exr.add_colour(Imf::FLOAT);
     exr.write(path);
     EXPECT_EQ(read_back().pixels<RgbaF32>()[11], (RgbaF32{0.25F, 0.5F, 0.75F, 1}));
 }
 
-TEST_F(ExrFile, IsReadInEveryCompressionScanlineAndTiled) {
+TEST_F(ExrFile, is_read_in_every_compression_scanline_and_tiled) {
     for (int compression = 0; compression < Imf::NUM_COMPRESSION_METHODS; ++compression) {
         for (const bool tiled : {false, true}) {
             Exr file;
@@ -141,7 +141,7 @@ TEST_F(ExrFile, IsReadInEveryCompressionScanlineAndTiled) {
     }
 }
 
-TEST_F(ExrFile, WithConstantColourIsAcceptedHoweverSmallTheFileIs) {
+TEST_F(ExrFile, with_constant_colour_is_accepted_however_small_the_file_is) {
     for (const auto compression :
          {Imf::ZIP_COMPRESSION, Imf::PIZ_COMPRESSION, Imf::DWAA_COMPRESSION, Imf::DWAB_COMPRESSION,
           Imf::RLE_COMPRESSION}) {
@@ -154,7 +154,7 @@ TEST_F(ExrFile, WithConstantColourIsAcceptedHoweverSmallTheFileIs) {
     }
 }
 
-TEST_F(ExrFile, HasTransparentInfinitelyDistantPixelsOutsideItsDataWindow) {
+TEST_F(ExrFile, has_transparent_infinitely_distant_pixels_outside_its_data_window) {
     exr.header = Imf::Header(Imath::Box2i({10, 20}, {14, 22}), Imath::Box2i({11, 21}, {12, 21}));
     exr.add_colour(Imf::FLOAT);
     exr.add("Z", 7, Imf::FLOAT);
@@ -168,7 +168,7 @@ TEST_F(ExrFile, HasTransparentInfinitelyDistantPixelsOutsideItsDataWindow) {
     }
 }
 
-TEST_F(ExrFile, IsCroppedToItsDisplayWindow) {
+TEST_F(ExrFile, is_cropped_to_its_display_window) {
     exr.header = Imf::Header(Imath::Box2i({0, 0}, {3, 2}), Imath::Box2i({-5, -6}, {1, 0}));
     exr.add_colour(Imf::FLOAT);
     exr.write(path);
@@ -179,21 +179,21 @@ TEST_F(ExrFile, IsCroppedToItsDisplayWindow) {
     }
 }
 
-TEST_F(ExrFile, IsEmptyIfItsDisplayAndDataWindowsAreDisjoint) {
+TEST_F(ExrFile, is_empty_if_its_display_and_data_windows_are_disjoint) {
     exr.header = Imf::Header(Imath::Box2i({0, 0}, {3, 2}), Imath::Box2i({10, 0}, {12, 2}));
     exr.add_colour(Imf::FLOAT);
     exr.write(path);
     EXPECT_TRUE(same_bits(read_back(), Image({4, 3}, rgba_f32)));
 }
 
-TEST_F(ExrFile, WithLuminanceOnlyIsRejectedNamingItsChannels) {
+TEST_F(ExrFile, with_luminance_only_is_rejected_naming_its_channels) {
     exr.add("Y", 1, Imf::HALF);
     exr.write(path);
     EXPECT_EQ(reading_fails(), path + ": has no channel R; it has Y, expected R, G, B and "
                                       "optionally A and Z");
 }
 
-TEST_F(ExrFile, WithSubsampledChannelsIsRejected) {
+TEST_F(ExrFile, with_subsampled_channels_is_rejected) {
     exr.add("R", 1, Imf::HALF, 2);
     exr.add("G", 1, Imf::HALF);
     exr.add("B", 1, Imf::HALF);
@@ -202,7 +202,7 @@ TEST_F(ExrFile, WithSubsampledChannelsIsRejected) {
     EXPECT_THAT(reading_fails(), HasSubstr("channel R is subsampled"));
 }
 
-TEST_F(ExrFile, InvalidOrMultipartIsRejected) {
+TEST_F(ExrFile, invalid_or_multipart_is_rejected) {
     fill_file(path, "solid nothing like an image");
     EXPECT_EQ(reading_fails(), path + ": is not an OpenEXR file: its signature is wrong");
     fill_file(path, "");
@@ -211,7 +211,7 @@ TEST_F(ExrFile, InvalidOrMultipartIsRejected) {
     EXPECT_THAT(reading_fails(), HasSubstr("has several images, expected a single one"));
 }
 
-TEST_F(ExrFile, WithAnAttributeOfAnotherSizeThanItsTypeHasIsRejected) {
+TEST_F(ExrFile, with_an_attribute_of_another_size_than_its_type_has_is_rejected) {
     // OpenEXR would read the next attributes from a wrong position, and trust a size found there.
     format::write_image(path, gradient({4, 3}, rgba_f32));
     const std::string whole = content(path);
@@ -229,7 +229,7 @@ TEST_F(ExrFile, WithAnAttributeOfAnotherSizeThanItsTypeHasIsRejected) {
     }
 }
 
-TEST_F(ExrFile, TooSmallForItsStatedSizeIsRejected) {
+TEST_F(ExrFile, too_small_for_its_stated_size_is_rejected) {
     exr.add_colour(Imf::HALF);
     exr.write(path);
     std::string bytes = content(path);
@@ -240,7 +240,7 @@ TEST_F(ExrFile, TooSmallForItsStatedSizeIsRejected) {
     EXPECT_THAT(reading_fails(), HasSubstr("too few for the 103079215104 bytes of pixels"));
 }
 
-TEST_F(ExrFile, ChangedAfterItsHeaderWasReadIsRejected) {
+TEST_F(ExrFile, changed_after_its_header_was_read_is_rejected) {
     format::write_image(path, any_bits({4, 3}, rgba_f32, 1));
     const format::ImageHeader before = format::read_header(path);
     format::write_image(path, any_bits({4, 4}, rgba_f32, 1));
@@ -249,7 +249,7 @@ TEST_F(ExrFile, ChangedAfterItsHeaderWasReadIsRejected) {
               path + ": is 4×4 rgba f32, expected 4×3 rgba f32");
 }
 
-TEST_F(ExrFile, StoresHalfFloatsUnchanged) {
+TEST_F(ExrFile, stores_half_floats_unchanged) {
     Image image({2, 1}, rgba_f16);
     const auto pixels = image.pixels<RgbaF16>();
     pixels[0] = {to_half(0.1F), to_half(1), to_half(0), to_half(0.5F)};

@@ -68,7 +68,7 @@ void write_ones(const std::string& path, Imf::Header header,
     file.writePixels(window.max.y - window.min.y + 1);
 }
 
-TEST(DeepExr, IsReadBackBitForBit) {
+TEST(DeepExr, is_read_back_bit_for_bit) {
     const TemporaryFolder folder;
     for (const ImageShape shape : {ImageShape{13, 7}, ImageShape{1, 1}, ImageShape{2, 40}}) {
         const DeepImage image = some_lists(shape);
@@ -85,7 +85,7 @@ TEST(DeepExr, IsReadBackBitForBit) {
     }
 }
 
-TEST(DeepExr, PixelsOutsideTheDataWindowAreEmpty) {
+TEST(DeepExr, pixels_outside_the_data_window_are_empty) {
     const TemporaryFolder folder;
     const std::string path = folder.path("window.exr");
     Imf::Header header(5, 4);
@@ -101,7 +101,7 @@ TEST(DeepExr, PixelsOutsideTheDataWindowAreEmpty) {
                 HasSubstr("has deep pixels outside the image"));
 }
 
-TEST(DeepExr, UnsupportedChannelsAreRefused) {
+TEST(DeepExr, unsupported_channels_are_refused) {
     const TemporaryFolder folder;
     const std::string path = folder.path("channels.exr");
     write_ones(path, Imf::Header(3, 2), {"R", "G", "B", "A"});
@@ -112,7 +112,7 @@ TEST(DeepExr, UnsupportedChannelsAreRefused) {
     EXPECT_THAT(deep_failure([&] { format::read_deep(path); }), HasSubstr("has channel ZBack"));
 }
 
-TEST(DeepExr, InvalidPixelsAreRefusedWhenReadAndWritten) {
+TEST(DeepExr, invalid_pixels_are_refused_when_read_and_written) {
     const TemporaryFolder folder;
     const std::string path = folder.path("fault.exr");
     DeepImage image{{2, 1}, {0, 0, 2}, {{0, 0, 0, 1, 2}, {0, 0, 0, 1, 1}}};
@@ -132,7 +132,7 @@ TEST(DeepExr, InvalidPixelsAreRefusedWhenReadAndWritten) {
                 HasSubstr("0x2 pixels"));
 }
 
-TEST(DeepExr, ATruncatedOrDamagedFileIsRefusedOrYieldsValidPixels) {
+TEST(DeepExr, a_truncated_or_damaged_file_is_refused_or_yields_valid_pixels) {
     const TemporaryFolder folder;
     const std::string path = folder.path("whole.exr"), spoilt = folder.path("spoilt.exr");
     format::write_deep(path, some_lists({9, 5}));
@@ -152,7 +152,7 @@ TEST(DeepExr, ATruncatedOrDamagedFileIsRefusedOrYieldsValidPixels) {
     }
 }
 
-TEST(DeepExr, ARowThatClaimsTooManyBytesIsRejected) {
+TEST(DeepExr, a_row_that_claims_too_many_bytes_is_rejected) {
     const TemporaryFolder folder;
     const std::string path = folder.path("deep.exr");
     format::write_deep(path, some_lists({5, 1}));

@@ -92,7 +92,7 @@ class NamedAxes : public testing::Test {
 
 using Planes = std::vector<std::int64_t>;
 
-TEST_F(NamedAxes, SelectAChannelASliceOrATimeInEveryFormat) {
+TEST_F(NamedAxes, select_a_channel_a_slice_or_a_time_in_every_format) {
     for (const char* name : {"c.npy", "f.npy", "a.h5", "a.zarr"}) {
         EXPECT_EQ(planes(name, {.axes = "TCZYX"}), (Planes{0, 12})) << name;
         EXPECT_EQ(planes(name, {.channel = 2, .slice = 3, .axes = "tczyx"}), (Planes{11, 23}));
@@ -108,7 +108,7 @@ TEST_F(NamedAxes, SelectAChannelASliceOrATimeInEveryFormat) {
     }
 }
 
-TEST_F(NamedAxes, AreNotNeeded) {
+TEST_F(NamedAxes, are_not_needed) {
     std::vector<std::int64_t> every(24);
     std::iota(every.begin(), every.end(), 0);
     for (const char* name : {"c.npy", "a.h5", "a.zarr"}) {
@@ -122,7 +122,7 @@ TEST_F(NamedAxes, AreNotNeeded) {
                                                 "names for the axes"));
 }
 
-TEST_F(NamedAxes, ThatDoNotFitAreRefused) {
+TEST_F(NamedAxes, that_do_not_fit_are_refused) {
     for (const char* name : {"c.npy", "f.npy", "a.h5", "a.zarr"}) {
         EXPECT_THAT(refusal(name, {.axes = "TZYX"}),
                     HasSubstr("axes \"TZYX\" were stated, expected a letter for each of 5 axes "
@@ -147,7 +147,7 @@ TEST_F(NamedAxes, ThatDoNotFitAreRefused) {
     EXPECT_THROW(format::open_frames(folder.path("c.npy"), {.slice = 0, .time = 0}), InvalidTask);
 }
 
-TEST_F(NamedAxes, OfVeloxHaveRowsAndColumnsFirst) {
+TEST_F(NamedAxes, of_velox_have_rows_and_columns_first) {
     const std::string path = folder.path("velox.h5");
     Hdf5File(path).dataset("/Data/Image/0a/Data", {rows, columns, 2}, H5T_STD_I16LE,
                            H5T_NATIVE_INT16, std::vector<std::int16_t>(rows * columns * 2, 1));

@@ -50,14 +50,14 @@ class DamagedFrames : public testing::TestWithParam<Seed> {
     int refused = 0;
 };
 
-TEST_P(DamagedFrames, TruncatedAnywhereAreReadOrRefusedWithoutACrash) {
+TEST_P(DamagedFrames, truncated_anywhere_are_read_or_refused_without_a_crash) {
     const std::size_t step = std::max<std::size_t>(1, whole.size() / 500);
     for (std::size_t length = 0; length < whole.size(); length += length < 1200 ? 1 : step)
         try_to_read(whole.substr(0, length));
     EXPECT_GT(refused, 4);
 }
 
-TEST_P(DamagedFrames, WithAnyChangedByteAreReadOrRefusedWithoutACrash) {
+TEST_P(DamagedFrames, with_any_changed_byte_are_read_or_refused_without_a_crash) {
     const long before = memory_before();
     const std::size_t step = std::max<std::size_t>(1, whole.size() / 1500);
     for (std::size_t at = 0; at < whole.size(); at += at < 1200 ? 1 : step) {

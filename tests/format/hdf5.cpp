@@ -59,7 +59,7 @@ class Hdf5Frames : public testing::Test {
     std::vector<hsize_t> sides{3, 7, 13};
 };
 
-TEST_F(Hdf5Frames, FromVeloxHaveTheFrameAxisLastAndAPixelSizeInJson) {
+TEST_F(Hdf5Frames, from_velox_have_the_frame_axis_last_and_a_pixel_size_in_json) {
     {
         Hdf5File file(path);
         std::vector<std::uint16_t> values;
@@ -90,7 +90,7 @@ TEST_F(Hdf5Frames, FromVeloxHaveTheFrameAxisLastAndAPixelSizeInJson) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(Hdf5Frames, FromBerkeleyEmdHaveACoordinateVectorPerAxis) {
+TEST_F(Hdf5Frames, from_berkeley_emd_have_a_coordinate_vector_per_axis) {
     {
         Hdf5File file(path);
         file.dataset("/data/movie/data", sides, H5T_STD_I16BE, H5T_NATIVE_INT16, stack());
@@ -120,7 +120,7 @@ TEST_F(Hdf5Frames, FromBerkeleyEmdHaveACoordinateVectorPerAxis) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(Hdf5Frames, FromPrismaticHaveRowsAndColumnsFirstAndAreNotTurned) {
+TEST_F(Hdf5Frames, from_prismatic_have_rows_and_columns_first_and_are_not_turned) {
     const auto frames = [&](std::int64_t count, const std::vector<hsize_t>& chunk) {
         std::vector<float> values;
         for (std::int64_t x = 0; x < 13; ++x) {
@@ -177,7 +177,7 @@ TEST_F(Hdf5Frames, FromPrismaticHaveRowsAndColumnsFirstAndAreNotTurned) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
 }
 
-TEST_F(Hdf5Frames, AreNotTheMetadataOfDataThatCannotBeRead) {
+TEST_F(Hdf5Frames, are_not_the_metadata_of_data_that_cannot_be_read) {
     const hid_t complex = H5Tcreate(H5T_COMPOUND, 8);
     H5Tinsert(complex, "realFloatHalfEven", 0, H5T_IEEE_F32LE);
     H5Tinsert(complex, "imagFloatHalfEven", 4, H5T_IEEE_F32LE);
@@ -232,7 +232,7 @@ TEST_F(Hdf5Frames, AreNotTheMetadataOfDataThatCannotBeRead) {
 }
 
 /// Links are resolved inside the group of a convention, and the larger /flat is not the main data.
-TEST_F(Hdf5Frames, AreFoundWhereTheGroupOfAConventionLinks) {
+TEST_F(Hdf5Frames, are_found_where_the_group_of_a_convention_links) {
     struct Convention {
         std::string data;
         std::function<void(Hdf5File&)> describe;
@@ -284,7 +284,7 @@ TEST_F(Hdf5Frames, AreFoundWhereTheGroupOfAConventionLinks) {
     }
 }
 
-TEST_F(Hdf5Frames, AreNeverOfAnotherDatasetThanTheMainData) {
+TEST_F(Hdf5Frames, are_never_of_another_dataset_than_the_main_data) {
     const hid_t complex = H5Tcreate(H5T_COMPOUND, 8);
     H5Tinsert(complex, "r", 0, H5T_IEEE_F32LE);
     H5Tinsert(complex, "i", 4, H5T_IEEE_F32LE);
@@ -406,7 +406,7 @@ TEST_F(Hdf5Frames, AreNeverOfAnotherDatasetThanTheMainData) {
     H5Tclose(complex);
 }
 
-TEST_F(Hdf5Frames, OfOnePartOfASeriesHaveARemarkThatOthersAreMissing) {
+TEST_F(Hdf5Frames, of_one_part_of_a_series_have_a_remark_that_others_are_missing) {
     {
         Hdf5File file(path);
         for (const char* const name : {"/entry/data/data_000001", "/entry/data/data_000002"})
@@ -418,7 +418,7 @@ TEST_F(Hdf5Frames, OfOnePartOfASeriesHaveARemarkThatOthersAreMissing) {
                           "/entry/data/data_* are missing"));
 }
 
-TEST_F(Hdf5Frames, AreNotThePlanesOfASpectrumImage) {
+TEST_F(Hdf5Frames, are_not_the_planes_of_a_spectrum_image) {
     path = folder.path("a.hspy");
     {
         Hdf5File file(path);
@@ -435,7 +435,7 @@ TEST_F(Hdf5Frames, AreNotThePlanesOfASpectrumImage) {
             "has the axes y,x,energy (3×7×13), of which x and energy are not those of a frame"));
 }
 
-TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {
+TEST_F(Hdf5Frames, from_hyperspy_have_axes_with_attributes) {
     path = folder.path("a.hspy");
     {
         Hdf5File file(path);
@@ -461,7 +461,7 @@ TEST_F(Hdf5Frames, FromHyperSpyHaveAxesWithAttributes) {
     EXPECT_DOUBLE_EQ(source->header().slice_distance, 500);
 }
 
-TEST_F(Hdf5Frames, FromNeXusHaveNamedAxesWithPositions) {
+TEST_F(Hdf5Frames, from_ne_xus_have_named_axes_with_positions) {
     path = folder.path("a.nxs");
     {
         Hdf5File file(path);
@@ -492,7 +492,7 @@ TEST_F(Hdf5Frames, FromNeXusHaveNamedAxesWithPositions) {
               (std::vector<std::string>{"t", "y", "x"}));
 }
 
-TEST_F(Hdf5Frames, WithUnevenPositionsHaveNoPixelSizeAndSaySo) {
+TEST_F(Hdf5Frames, with_uneven_positions_have_no_pixel_size_and_say_so) {
     for (const bool nexus : {true, false}) {
         for (const std::string uneven : {"z", "y", "x", ""}) {
             {
@@ -534,7 +534,7 @@ TEST_F(Hdf5Frames, WithUnevenPositionsHaveNoPixelSizeAndSaySo) {
     }
 }
 
-TEST_F(Hdf5Frames, HaveTheSizeOfAnElementIfItIsStated) {
+TEST_F(Hdf5Frames, have_the_size_of_an_element_if_it_is_stated) {
     const auto opened = [&](std::vector<double> size, const format::SourceOptions& options = {}) {
         {
             Hdf5File file(path);
@@ -555,7 +555,7 @@ TEST_F(Hdf5Frames, HaveTheSizeOfAnElementIfItIsStated) {
     EXPECT_FALSE(opened({2, .5, std::nan("")}).pixel.known());
 }
 
-TEST_F(Hdf5Frames, OfHalfFloatsAreRead) {
+TEST_F(Hdf5Frames, of_half_floats_are_read) {
     for (const bool big : {false, true}) {
         for (const std::vector<hsize_t>& chunk : {std::vector<hsize_t>(), {1, 4, 6}}) {
             {
@@ -574,7 +574,7 @@ TEST_F(Hdf5Frames, OfHalfFloatsAreRead) {
     }
 }
 
-TEST_F(Hdf5Frames, OfBooleansAreReadAsZerosAndOnes) {
+TEST_F(Hdf5Frames, of_booleans_are_read_as_zeros_and_ones) {
     std::vector<std::int8_t> values;
     for (int i = 0; i < 2 * 3 * 4; ++i)
         values.push_back(i % 3 == 0);
@@ -594,7 +594,7 @@ TEST_F(Hdf5Frames, OfBooleansAreReadAsZerosAndOnes) {
     }
 }
 
-TEST_F(Hdf5Frames, AreReadFromTheLargestOrTheNamedDataset) {
+TEST_F(Hdf5Frames, are_read_from_the_largest_or_the_named_dataset) {
     {
         Hdf5File file(path);
         file.dataset("/a/small", {7, 13}, H5T_STD_U8LE, H5T_NATIVE_INT16, stack());
@@ -613,7 +613,7 @@ TEST_F(Hdf5Frames, AreReadFromTheLargestOrTheNamedDataset) {
         HasSubstr("dataset /line has 1 axes and its elements are u8, expected at least two"));
 }
 
-TEST_F(Hdf5Frames, InInvalidOrEmptyHdf5FilesAreRefused) {
+TEST_F(Hdf5Frames, in_invalid_or_empty_hdf5_files_are_refused) {
     fill_file(path, "not HDF5");
     EXPECT_THAT(failure([&] { format::open_frames(path); }),
                 StartsWith(path + ": cannot be read as HDF5: "));
@@ -626,7 +626,7 @@ TEST_F(Hdf5Frames, InInvalidOrEmptyHdf5FilesAreRefused) {
                 StartsWith(path + ": cannot be read as HDF5: "));
 }
 
-TEST_F(Hdf5Frames, InATruncatedFileAreRefusedUnlessAllArePresent) {
+TEST_F(Hdf5Frames, in_a_truncated_file_are_refused_unless_all_are_present) {
     hdf5_seeds().front().make(path);
     const std::string whole = content(path);
     int refused = 0, tried = 0;

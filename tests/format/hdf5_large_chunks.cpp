@@ -71,7 +71,7 @@ std::string deflated(const std::vector<std::uint32_t>& values, bool shuffled) {
     return deflater.finish();
 }
 
-TEST(Hdf5Inflater, ReturnsSamplesFromAnyPosition) {
+TEST(Hdf5Inflater, returns_samples_from_any_position) {
     Random random(8);
     std::vector<std::uint32_t> values(100000);
     for (std::uint32_t& value : values)
@@ -91,7 +91,7 @@ TEST(Hdf5Inflater, ReturnsSamplesFromAnyPosition) {
     }
 }
 
-TEST(Hdf5Inflater, ReportsItsProgressAndRejectsDamagedData) {
+TEST(Hdf5Inflater, reports_its_progress_and_rejects_damaged_data) {
     const std::vector<std::uint32_t> values(40 << 20);
     std::string stored = deflated(values, false);
     int reported = 0;
@@ -134,7 +134,7 @@ class LargeChunk : public testing::Test {
     std::string path = folder.path("a.h5");
 };
 
-TEST_F(LargeChunk, IsReadWithLittleMemory) {
+TEST_F(LargeChunk, is_read_with_little_memory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers have memory of their own";
 #endif

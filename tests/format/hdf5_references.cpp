@@ -50,7 +50,7 @@ class Hdf5ExternalData : public testing::Test {
     void SetUp() override { std::filesystem::create_directory(folder.path("a")); }
 };
 
-TEST_F(Hdf5ExternalData, ExternalStorageIsReadOnlyIfAllowed) {
+TEST_F(Hdf5ExternalData, external_storage_is_read_only_if_allowed) {
     const auto frame = pattern_frame<std::uint8_t>(0, {13, 7});
     const std::string other = folder.path("a/other.bin");
     fill_file(other, std::string(frame.begin(), frame.end()));
@@ -66,7 +66,7 @@ TEST_F(Hdf5ExternalData, ExternalStorageIsReadOnlyIfAllowed) {
                 EndsWith("has 50 bytes, expected 91 starting at byte 0"));
 }
 
-TEST_F(Hdf5ExternalData, OnlyRegularFilesAreOpened) {
+TEST_F(Hdf5ExternalData, only_regular_files_are_opened) {
     const std::string pipe = folder.path("pipe");
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
     Hdf5File(path).external("/x", {7, 13}, H5T_STD_U8LE, pipe, 91);
@@ -78,7 +78,7 @@ TEST_F(Hdf5ExternalData, OnlyRegularFilesAreOpened) {
     EXPECT_THAT(opening_fails(pipe + "::/x", allowed), HasSubstr("is not in a known frame format"));
 }
 
-TEST_F(Hdf5ExternalData, LinksToOtherFilesAreFollowedOnlyIfAllowed) {
+TEST_F(Hdf5ExternalData, links_to_other_files_are_followed_only_if_allowed) {
     write_frames(folder.path("b.h5"), 0, 200); // larger than the file with the link
     Hdf5File(path).link("/x", "../b.h5", "/d");
     EXPECT_EQ(opening_fails(path + "::/x"), path + ": /x refers to another file, ../b.h5: "
@@ -92,7 +92,7 @@ TEST_F(Hdf5ExternalData, LinksToOtherFilesAreFollowedOnlyIfAllowed) {
     EXPECT_THAT(opening_fails(path + "::/x", allowed), EndsWith("through too many links"));
 }
 
-TEST_F(Hdf5ExternalData, DataThatAreMissingAreNotReplacedByOtherDatasets) {
+TEST_F(Hdf5ExternalData, data_that_are_missing_are_not_replaced_by_other_datasets) {
     const std::string field = "/entry/instrument/detector/detectorSpecific/flatfield";
     const auto master = [&](const std::string& target) {
         Hdf5File file(path);
@@ -152,7 +152,7 @@ TEST_F(Hdf5ExternalData, DataThatAreMissingAreNotReplacedByOtherDatasets) {
               path + ": /entry/counts refers to another file, gone.h5, which is missing");
 }
 
-TEST_F(Hdf5ExternalData, VirtualSourcesBelowTheFolderOfTheFileAreRead) {
+TEST_F(Hdf5ExternalData, virtual_sources_below_the_folder_of_the_file_are_read) {
     write_frames(folder.path("a/0.h5"), 0, 2);
     write_frames(folder.path("a/parts/1.h5"), 2, 4);
     Hdf5File(path).stack("/x", {"0.h5", "parts/1.h5"}, 2, 7, 13);
@@ -162,7 +162,7 @@ TEST_F(Hdf5ExternalData, VirtualSourcesBelowTheFolderOfTheFileAreRead) {
         << "a moved source is found by its name";
 }
 
-TEST_F(Hdf5ExternalData, VirtualSourcesInOtherFoldersAreReadOnlyIfAllowed) {
+TEST_F(Hdf5ExternalData, virtual_sources_in_other_folders_are_read_only_if_allowed) {
     const std::string other = folder.path("b/0.h5");
     write_frames(other, 0, 2);
     for (const std::string& named : {other, std::string("../b/0.h5")}) {
@@ -176,7 +176,7 @@ TEST_F(Hdf5ExternalData, VirtualSourcesInOtherFoldersAreReadOnlyIfAllowed) {
     EXPECT_THAT(opening_fails(path), HasSubstr("linked.h5: --allow-external allows this"));
 }
 
-TEST_F(Hdf5ExternalData, VirtualSourcesMayNotReferToFurtherFilesUnlessAllowed) {
+TEST_F(Hdf5ExternalData, virtual_sources_may_not_refer_to_further_files_unless_allowed) {
     fill_file(folder.path("secret"), std::string(182, 's'));
     Hdf5File(folder.path("a/0.h5"))
         .external("/d", {2, 7, 13}, H5T_STD_U8LE, folder.path("secret"), 182);
@@ -188,7 +188,7 @@ TEST_F(Hdf5ExternalData, VirtualSourcesMayNotReferToFurtherFilesUnlessAllowed) {
     EXPECT_THAT(opening_fails(path), HasSubstr("virtual datasets nested more than 8 levels deep"));
 }
 
-TEST_F(Hdf5ExternalData, FramesWithAMissingSourceAreReportedAsUnreadable) {
+TEST_F(Hdf5ExternalData, frames_with_a_missing_source_are_reported_as_unreadable) {
     write_frames(folder.path("a/0.h5"), 0, 2);
     write_frames(folder.path("a/2.h5"), 4, 6);
     Hdf5File(path).stack("/x", {"0.h5", "1.h5", "2.h5"}, 2, 7, 13);
@@ -205,7 +205,7 @@ TEST_F(Hdf5ExternalData, FramesWithAMissingSourceAreReportedAsUnreadable) {
                                           "sources are missing: 0.h5 is missing");
 }
 
-TEST_F(Hdf5ExternalData, FramesBeyondTheEndOfTheirSourceAreReportedAsUnreadable) {
+TEST_F(Hdf5ExternalData, frames_beyond_the_end_of_their_source_are_reported_as_unreadable) {
     write_frames(folder.path("a/0.h5"), 0, 1);
     write_frames(folder.path("a/1.h5"), 2, 4);
     Hdf5File(path).stack("/x", {"0.h5", "1.h5"}, 2, 7, 13);
@@ -216,7 +216,7 @@ TEST_F(Hdf5ExternalData, FramesBeyondTheEndOfTheirSourceAreReportedAsUnreadable)
         EXPECT_EQ(read_frame(*source, frame), pattern_frame<float>(frame, {13, 7})) << frame;
 }
 
-TEST_F(Hdf5ExternalData, NumberedSourcesAreReadUpToTheFirstMissingOne) {
+TEST_F(Hdf5ExternalData, numbered_sources_are_read_up_to_the_first_missing_one) {
     for (const int number : {0, 1, 3})
         write_frames(folder.path("a/" + std::to_string(number) + ".h5"), 2 * number,
                      2 * number + 2);
@@ -232,7 +232,7 @@ TEST_F(Hdf5ExternalData, NumberedSourcesAreReadUpToTheFirstMissingOne) {
     EXPECT_THAT(opening_fails(path), EndsWith("0.h5 is missing"));
 }
 
-TEST_F(Hdf5ExternalData, VirtualDataWithoutSourcesAreNotReplacedByOtherDatasets) {
+TEST_F(Hdf5ExternalData, virtual_data_without_sources_are_not_replaced_by_other_datasets) {
     for (const bool grows : {false, true}) {
         {
             Hdf5File file(path);
@@ -254,7 +254,7 @@ TEST_F(Hdf5ExternalData, VirtualDataWithoutSourcesAreNotReplacedByOtherDatasets)
     }
 }
 
-TEST_F(Hdf5ExternalData, UnwrittenSamplesAreNotReadAsZeros) {
+TEST_F(Hdf5ExternalData, unwritten_samples_are_not_read_as_zeros) {
     Hdf5File(path).chunk("/x", {4, 7, 13}, H5T_STD_U8LE, {1, 7, 13}, {H5Z_FILTER_FLETCHER32}, "");
     EXPECT_EQ(opening_fails(path), path + ": dataset /x was never written");
     Hdf5File(path).chunk("/x", {4, 7, 13}, H5T_STD_U8LE, {1, 7, 13}, {H5Z_FILTER_FLETCHER32},
@@ -263,7 +263,7 @@ TEST_F(Hdf5ExternalData, UnwrittenSamplesAreNotReadAsZeros) {
               "3 of 4 chunks were never written: their samples have the fill value");
 }
 
-TEST_F(Hdf5ExternalData, AMissingDecompressionFilterIsNamed) {
+TEST_F(Hdf5ExternalData, a_missing_decompression_filter_is_named) {
     Hdf5File(path).chunk("/x", {7, 13}, H5T_STD_U8LE, {7, 13}, {32000}, "lzf");
     EXPECT_EQ(opening_fails(path), path + ": dataset /x is compressed by LZF (filter 32000), which "
                                           "is not installed for libhdf5");
@@ -271,7 +271,7 @@ TEST_F(Hdf5ExternalData, AMissingDecompressionFilterIsNamed) {
     EXPECT_THAT(opening_fails(path), HasSubstr("bitshuffle (filter 32008)"));
 }
 
-TEST_F(Hdf5ExternalData, AChunkLargerThanItsPossibleDecodedSizeIsRefused) {
+TEST_F(Hdf5ExternalData, a_chunk_larger_than_its_possible_decoded_size_is_refused) {
     const std::vector<hsize_t> sides{30000, 30000};
     Hdf5File(path).chunk("/x", sides, H5T_IEEE_F32LE, sides, {H5Z_FILTER_DEFLATE},
                          std::string(200000, 'x'));
@@ -289,7 +289,7 @@ std::size_t count_and_copy(unsigned flags, std::size_t, const unsigned*, std::si
     return bytes;
 }
 
-TEST_F(Hdf5ExternalData, AChunkOfManyRowsIsDecodedOnlyOnce) {
+TEST_F(Hdf5ExternalData, a_chunk_of_many_rows_is_decoded_only_once) {
     decoded = static_cast<std::size_t*>(
         mmap(nullptr, sizeof *decoded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(decoded, MAP_FAILED);

@@ -30,7 +30,7 @@ class Hdf5Sink : public testing::Test {
     std::string path = folder.path("a.h5");
 };
 
-TEST_F(Hdf5Sink, WritesEveryShape) {
+TEST_F(Hdf5Sink, writes_every_shape) {
     EXPECT_EQ(written({3, {37, 21}, Sample::u8})->header().axes, (ArrayAxes{{3, 21, 37}, ""}));
     for (const FrameHeader& header : std::vector<FrameHeader>{
              {1, {1, 1}, Sample::u8}, {1, {300, 70}, Sample::f16}, {70, {1, 5000}, Sample::f64}}) {
@@ -41,7 +41,7 @@ TEST_F(Hdf5Sink, WritesEveryShape) {
     EXPECT_EQ(folder.entries(), 1);
 }
 
-TEST_F(Hdf5Sink, WritesStandardTypesThatLibhdf5Writes) {
+TEST_F(Hdf5Sink, writes_standard_types_that_libhdf_5_writes) {
     const std::vector<std::pair<Sample, hid_t>> types{
         {Sample::u8, H5T_STD_U8LE},   {Sample::i8, H5T_STD_I8LE},   {Sample::u16, H5T_STD_U16LE},
         {Sample::i16, H5T_STD_I16LE}, {Sample::u32, H5T_STD_U32LE}, {Sample::i32, H5T_STD_I32LE},
@@ -94,7 +94,7 @@ Described described(const std::string& path) {
     return found;
 }
 
-TEST_F(Hdf5Sink, CompressesChunksOfIntegers) {
+TEST_F(Hdf5Sink, compresses_chunks_of_integers) {
     const FrameHeader header{70, {300, 400}, Sample::u32};
     EXPECT_TRUE(holds_pattern(*written(header)));
     Described found = described(path);
@@ -107,7 +107,7 @@ TEST_F(Hdf5Sink, CompressesChunksOfIntegers) {
 }
 
 /// 5000 chunks have a tree of three levels.
-TEST_F(Hdf5Sink, FindsEachOfManyChunks) {
+TEST_F(Hdf5Sink, finds_each_of_many_chunks) {
     constexpr std::int64_t frames = 64 * 5000 - 3;
     const auto sink = format::create_frames(path, {frames, {1, 1}, Sample::u32});
     std::vector<std::uint32_t> values(frames), found(frames);
@@ -131,7 +131,7 @@ TEST_F(Hdf5Sink, FindsEachOfManyChunks) {
     }
 }
 
-TEST_F(Hdf5Sink, StatesTheSizeOfAnElement) {
+TEST_F(Hdf5Sink, states_the_size_of_an_element) {
     FrameHeader header{3, {5, 4}, Sample::u16};
     header.pixel = {2, 4, "nm"};
     header.slice_distance = 8;
@@ -166,7 +166,7 @@ TEST_F(Hdf5Sink, StatesTheSizeOfAnElement) {
 }
 
 /// libhdf5 can add to the file: its groups and free space are consistent.
-TEST_F(Hdf5Sink, WritesFilesToWhichDatasetsCanBeAdded) {
+TEST_F(Hdf5Sink, writes_files_to_which_datasets_can_be_added) {
     write_pattern(path, {2, {5, 4}, Sample::u8});
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
     const hsize_t side = 3;
@@ -183,7 +183,7 @@ TEST_F(Hdf5Sink, WritesFilesToWhichDatasetsCanBeAdded) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(path + "::/data")));
 }
 
-TEST_F(Hdf5Sink, IsNotForPipes) {
+TEST_F(Hdf5Sink, is_not_for_pipes) {
     ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
     const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     EXPECT_THAT(failure([&] {
@@ -193,7 +193,7 @@ TEST_F(Hdf5Sink, IsNotForPipes) {
     close(reader);
 }
 
-TEST_F(Hdf5Sink, IsForTheExtensionsOfPlainHdf5) {
+TEST_F(Hdf5Sink, is_for_the_extensions_of_plain_hdf5) {
     EXPECT_THAT(failure([&] {
                     write_pattern(folder.path("a.emd"), {1, {2, 2}, Sample::u8});
                 }),

@@ -44,7 +44,7 @@ class Manifest : public testing::Test {
     std::string size = "[7, 5]", order = "[1, 0]", bricks = R"([{"id": 0}, {"id": 1}])";
 };
 
-TEST_F(Manifest, RequiresOnlySizeOrderAndBricks) {
+TEST_F(Manifest, requires_only_size_order_and_bricks) {
     const auto partials = read(R"({"size": [7, 5], "order_front_to_back": [1, 0],
                                    "bricks": [{"id": 1}, {"id": 0}]})");
     EXPECT_EQ(partials.shape, (ImageShape{7, 5}));
@@ -54,14 +54,14 @@ TEST_F(Manifest, RequiresOnlySizeOrderAndBricks) {
                                             folder.path("partial_1.rgba32f.zst")));
 }
 
-TEST_F(Manifest, AcceptsOtherFileNamesAndIgnoresUnknownFields) {
+TEST_F(Manifest, accepts_other_file_names_and_ignores_unknown_fields) {
     const auto partials = read(R"({"version": 1, "camera": {"up": [0, 1, 0]}, "size": [7, 5],
         "format": "floats", "order_front_to_back": [0, 1],
         "bricks": [{"id": 0, "file": "b.exr", "dist": 7.5}, {"id": 1}]})");
     EXPECT_EQ(partials.paths[0], folder.path("b.exr"));
 }
 
-TEST_F(Manifest, OfImagesWithDepthNeedsNoOrder) {
+TEST_F(Manifest, of_images_with_depth_needs_no_order) {
     const auto partials = read(R"({"size": [7, 5], "element": "rgba+depth f32",
                                    "bricks": [{"id": 0}, {"id": 1, "file": "b.exr"}]})");
     EXPECT_EQ(partials.element, rgba_depth_f32);
@@ -69,7 +69,7 @@ TEST_F(Manifest, OfImagesWithDepthNeedsNoOrder) {
     EXPECT_EQ(partials.paths[0], folder.path("partial_0.rgbaz32f.zst"));
 }
 
-TEST_F(Manifest, IsReadBackAsWritten) {
+TEST_F(Manifest, is_read_back_as_written) {
     format::Partials partials{{7, 5},
                               rgba_depth_f32,
                               {folder.path("b.exr"), folder.path("partial_0.rgbaz32f.zst")},
@@ -82,20 +82,20 @@ TEST_F(Manifest, IsReadBackAsWritten) {
     EXPECT_EQ(read.order, partials.order);
 }
 
-TEST_F(Manifest, IsNotWrittenIfItCouldNotBeRead) {
+TEST_F(Manifest, is_not_written_if_it_could_not_be_read) {
     const format::Partials partials{{7, 5}, rgba_f32, {folder.path("b.exr")}, {1}};
     EXPECT_THAT(failure([&] { format::write_manifest(path, partials); }),
                 HasSubstr("order_front_to_back[0] is 1, expected the id of a brick from 0 to 0"));
     EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST_F(Manifest, IsRecognisedByItsExtension) {
+TEST_F(Manifest, is_recognised_by_its_extension) {
     EXPECT_TRUE(format::is_manifest("a/scene.json"));
     EXPECT_TRUE(format::is_manifest("SCENE.JSON"));
     EXPECT_FALSE(format::is_manifest("scene.exr"));
 }
 
-TEST_F(Manifest, WithInvalidJsonIsRejectedWithThePosition) {
+TEST_F(Manifest, with_invalid_json_is_rejected_with_the_position) {
     EXPECT_THAT(fails("{\"size\": [7,,"),
                 StartsWith("is not JSON: parse error at line 1, column 13"));
     EXPECT_THAT(fails(""), StartsWith("is not JSON"));
@@ -103,13 +103,13 @@ TEST_F(Manifest, WithInvalidJsonIsRejectedWithThePosition) {
     EXPECT_EQ(fails(std::string(1000000, '[')), "is nested more than 100 levels deep");
 }
 
-TEST_F(Manifest, OfAnotherVersionIsRejected) {
+TEST_F(Manifest, of_another_version_is_rejected) {
     EXPECT_EQ(fails(R"({"version": 2})"),
               "version is 2, expected 1: the file was written by a newer version of Sextant");
     EXPECT_EQ(fails(R"({"version": 0})"), "version is 0, expected 1");
 }
 
-TEST_F(Manifest, WithAnInvalidSizeIsRejected) {
+TEST_F(Manifest, with_an_invalid_size_is_rejected) {
     EXPECT_EQ(fails("{}"), "size is missing");
     EXPECT_EQ(fails("7", order, bricks), "size is 7, expected an array");
     EXPECT_EQ(fails("[7]", order, bricks),
@@ -125,20 +125,20 @@ TEST_F(Manifest, WithAnInvalidSizeIsRejected) {
               "size[1] is null, expected a height in pixels from 1 to 17179869184");
 }
 
-TEST_F(Manifest, OfAnImpossiblyLargeSizeIsRejected) {
+TEST_F(Manifest, of_an_impossibly_large_size_is_rejected) {
     EXPECT_EQ(fails("[17179869184, 17179869184]", order, bricks),
               "size is 17179869184×17179869184, expected at most 17179869184 pixels");
     EXPECT_EQ(fails("[131072, 131073]", order, bricks),
               "size is 131072×131073, expected at most 17179869184 pixels");
 }
 
-TEST_F(Manifest, WithAnUnknownElementIsRejected) {
+TEST_F(Manifest, with_an_unknown_element_is_rejected) {
     EXPECT_EQ(fails(R"({"size": [7, 5], "element": "rgb8"})"),
               R"(element is "rgb8", expected "rgba f32" or "rgba+depth f32")");
     EXPECT_EQ(fails(R"({"size": [7, 5], "format": 3})"), "format is 3, expected a string");
 }
 
-TEST_F(Manifest, WithAnOrderThatIsNotAPermutationIsRejected) {
+TEST_F(Manifest, with_an_order_that_is_not_a_permutation_is_rejected) {
     EXPECT_EQ(fails("{\"size\": [7, 5], \"bricks\": " + bricks + "}"),
               "order_front_to_back is missing");
     EXPECT_EQ(fails(size, "3", bricks), "order_front_to_back is 3, expected an array");
@@ -152,7 +152,7 @@ TEST_F(Manifest, WithAnOrderThatIsNotAPermutationIsRejected) {
               "order_front_to_back[1] is \"1\", expected the id of a brick from 0 to 1");
 }
 
-TEST_F(Manifest, WithInvalidBricksIsRejected) {
+TEST_F(Manifest, with_invalid_bricks_is_rejected) {
     EXPECT_EQ(fails(R"({"size": [7, 5]})"), "bricks is missing");
     EXPECT_EQ(fails(size, order, "{}"), "bricks is an object of 0, expected an array");
     EXPECT_EQ(fails(size, order, "[]"), "bricks is empty, expected one or more partial images");
@@ -164,7 +164,7 @@ TEST_F(Manifest, WithInvalidBricksIsRejected) {
               "bricks[1].id is 7, expected the number of a partial image from 0 to 1");
 }
 
-TEST_F(Manifest, WithInvalidFileNamesIsRejected) {
+TEST_F(Manifest, with_invalid_file_names_is_rejected) {
     EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 1, "file": 5}])"),
               "bricks[1].file is 5, expected the name of an image file");
     EXPECT_THAT(
@@ -177,7 +177,7 @@ TEST_F(Manifest, WithInvalidFileNamesIsRejected) {
               "partial image 1 is " + folder.path("d.exr") + ", which is not a file");
 }
 
-TEST_F(Manifest, ThatIsMissingOrAFolderIsRejected) {
+TEST_F(Manifest, that_is_missing_or_a_folder_is_rejected) {
     EXPECT_EQ(failure([&] { format::read_manifest(path); }), path + ": no such file");
     EXPECT_EQ(failure([&] { format::read_manifest(folder.path()); }),
               folder.path() + ": is a folder, expected a file");

@@ -55,7 +55,7 @@ class Nifti : public testing::Test {
     std::string path;
 };
 
-TEST_F(Nifti, StatesPixelSizeIntervalAndOrientation) {
+TEST_F(Nifti, states_pixel_size_interval_and_orientation) {
     const auto header = open(NiftiFile{}.bytes(i16_samples))->header();
     EXPECT_EQ(header.pixel, (PixelSize{.5, .25, "mm"}));
     EXPECT_EQ(header.frame_interval, 0);
@@ -77,7 +77,7 @@ TEST_F(Nifti, StatesPixelSizeIntervalAndOrientation) {
     EXPECT_FALSE(open(unknown.bytes(i16_samples))->header().pixel.known());
 }
 
-TEST_F(Nifti, OfFourOrFiveAxesHasTimesSlicesAndChannels) {
+TEST_F(Nifti, of_four_or_five_axes_has_times_slices_and_channels) {
     const NiftiFile file{.dim = {5, 13, 7, 3, 2, 2, 1, 1}};
     const std::string bytes = file.bytes(stack_bytes<std::int16_t>(12, shape, std::endian::little));
     const auto is_plane = [](FrameSource& source, std::int64_t frame, std::int64_t plane) {
@@ -105,7 +105,7 @@ TEST_F(Nifti, OfFourOrFiveAxesHasTimesSlicesAndChannels) {
               3);
 }
 
-TEST_F(Nifti, WithAScaleIsReadAsFloats) {
+TEST_F(Nifti, with_a_scale_is_read_as_floats) {
     for (const bool compressed : {false, true}) {
         const auto source =
             open(NiftiFile{.slope = .5, .shift = -3}.bytes(i16_samples), compressed);
@@ -139,7 +139,7 @@ TEST_F(Nifti, WithAScaleIsReadAsFloats) {
               "scales samples by 1 and adds inf: damaged");
 }
 
-TEST_F(Nifti, WithADamagedHeaderIsRefused) {
+TEST_F(Nifti, with_a_damaged_header_is_refused) {
     EXPECT_EQ(refused({.dim = {0, 13, 7, 3, 1, 1, 1, 1}}),
               "has 0 axes, expected 1 to 7; the file is damaged");
     EXPECT_EQ(refused({.dim = {9, 13, 7, 3, 1, 1, 1, 1}}),
@@ -183,7 +183,7 @@ TEST_F(Nifti, WithADamagedHeaderIsRefused) {
                 HasSubstr("but the file names them ZYX"));
 }
 
-TEST_F(Nifti, ThatIsTruncatedHasItsWholeFrames) {
+TEST_F(Nifti, that_is_truncated_has_its_whole_frames) {
     const std::string bytes = NiftiFile{}.bytes(i16_samples);
     const auto source = open(bytes.substr(0, bytes.size() - 1));
     EXPECT_EQ(source->header().frames, 2);
@@ -208,7 +208,7 @@ TEST_F(Nifti, ThatIsTruncatedHasItsWholeFrames) {
     EXPECT_NE(failure([&] { read_frame(*checked, 2); }), "nothing was thrown");
 }
 
-TEST_F(Nifti, OfSeveralCompressedMembersIsReadAsOneFile) {
+TEST_F(Nifti, of_several_compressed_members_is_read_as_one_file) {
     const std::string bytes = NiftiFile{}.bytes(i16_samples);
     fill_file(path = folder.path("a.nii.gz"), deflated(bytes.substr(0, 100), true) +
                                                   deflated(bytes.substr(100, 500), true) +
@@ -216,14 +216,14 @@ TEST_F(Nifti, OfSeveralCompressedMembersIsReadAsOneFile) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
 }
 
-TEST_F(Nifti, IsNotDecompressedBeyondTheStatedSize) {
+TEST_F(Nifti, is_not_decompressed_beyond_the_stated_size) {
     const std::string bytes = NiftiFile{}.bytes(i16_samples) + std::string(50 << 20, '\0');
     fill_file(path = folder.path("a.nii.gz"), deflated(bytes, true));
     const FileSizeLimit limit(1000);
     EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
 }
 
-TEST_F(Nifti, WithAWrongChecksumAfterFurtherBytesIsRefused) {
+TEST_F(Nifti, with_a_wrong_checksum_after_further_bytes_is_refused) {
     std::string bytes = deflated(NiftiFile{}.bytes(i16_samples) + std::string(1000, '\0'), true);
     fill_file(path = folder.path("a.nii.gz"), bytes);
     EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
@@ -238,7 +238,7 @@ TEST_F(Nifti, WithAWrongChecksumAfterFurtherBytesIsRefused) {
                 HasSubstr("incorrect data check"));
 }
 
-TEST_F(Nifti, WithoutItsChecksumIsRefused) {
+TEST_F(Nifti, without_its_checksum_is_refused) {
     const std::string bytes = deflated(NiftiFile{}.bytes(i16_samples), true);
     for (const std::size_t missing : {1, 8}) {
         fill_file(path = folder.path("a.nii.gz"), bytes.substr(0, bytes.size() - missing));
@@ -247,13 +247,13 @@ TEST_F(Nifti, WithoutItsChecksumIsRefused) {
     }
 }
 
-TEST_F(Nifti, ThatStatesMoreThanItsCompressedSizeCanHoldIsRefused) {
+TEST_F(Nifti, that_states_more_than_its_compressed_size_can_hold_is_refused) {
     const NiftiFile file{.dim = {3, 30000, 30000, 30000, 1, 1, 1, 1}};
     EXPECT_THAT(refusal(file.bytes(i16_samples), true),
                 HasSubstr("too few for the 54000000000352"));
 }
 
-TEST_F(Nifti, IsReadFromTheDecompressedCopyOfAnotherSource) {
+TEST_F(Nifti, is_read_from_the_decompressed_copy_of_another_source) {
     const std::string bytes = NiftiFile{}.bytes(i16_samples);
     const std::string stored = deflated(bytes, true);
     path = folder.path("a.nii.gz");
@@ -293,7 +293,7 @@ TEST_F(Nifti, IsReadFromTheDecompressedCopyOfAnotherSource) {
     EXPECT_EQ(folder.entries(), 2);
 }
 
-TEST_F(Nifti, CanBeDecompressedIfItsFolderIsNotWritable) {
+TEST_F(Nifti, can_be_decompressed_if_its_folder_is_not_writable) {
     const std::string bytes = deflated(NiftiFile{}.bytes(i16_samples), true);
     const int file = memfd_create("nifti", MFD_CLOEXEC);
     ASSERT_EQ(write(file, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
@@ -301,7 +301,7 @@ TEST_F(Nifti, CanBeDecompressedIfItsFolderIsNotWritable) {
     close(file);
 }
 
-TEST_F(Nifti, IsWrittenInEveryTypeCompressedOrNot) {
+TEST_F(Nifti, is_written_in_every_type_compressed_or_not) {
     for (const std::string file : {"b.nii", "b.nii.gz"}) {
         for (const Sample sample :
              {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32, Sample::i32,
@@ -321,7 +321,7 @@ TEST_F(Nifti, IsWrittenInEveryTypeCompressedOrNot) {
     EXPECT_EQ(folder.entries(), 2);
 }
 
-TEST_F(Nifti, IsWrittenAsVersion2IfAnAxisIsLong) {
+TEST_F(Nifti, is_written_as_version_2_if_an_axis_is_long) {
     const auto first = written({1, {32767, 2}, Sample::u8});
     EXPECT_EQ(content(folder.path("b.nii")).substr(344, 4), std::string("n+1\0", 4));
     EXPECT_TRUE(holds_pattern(*first));
@@ -330,7 +330,7 @@ TEST_F(Nifti, IsWrittenAsVersion2IfAnAxisIsLong) {
     EXPECT_TRUE(holds_pattern(*second));
 }
 
-TEST_F(Nifti, IsWrittenWithTimesOrSlices) {
+TEST_F(Nifti, is_written_with_times_or_slices) {
     FrameHeader header{3, {4, 5}, Sample::u8, 1, {2, 4, "nm"}};
     header.frame_interval = .5;
     const auto times = written(header);
@@ -346,7 +346,7 @@ TEST_F(Nifti, IsWrittenWithTimesOrSlices) {
               (PixelSize{20, 20, "mm"}));
 }
 
-TEST_F(Nifti, IsWrittenWithoutAPixelSizeThatIsNoLength) {
+TEST_F(Nifti, is_written_without_a_pixel_size_that_is_no_length) {
     for (const char* const unit : {"1/nm", "mrad", "inch"}) {
         const auto slices =
             written({3, {4, 5}, Sample::u8, 1, {2, 3, unit}}, {format::StackAxis::slices});
@@ -355,7 +355,7 @@ TEST_F(Nifti, IsWrittenWithoutAPixelSizeThatIsNoLength) {
     }
 }
 
-TEST_F(Nifti, KeepsTheOrientationOfItsInput) {
+TEST_F(Nifti, keeps_the_orientation_of_its_input) {
     for (const int version : {1, 2}) {
         FrameHeader header = open(NiftiFile{.version = version}.bytes(i16_samples))->header();
         header.sample = Sample::u32;
@@ -367,7 +367,7 @@ TEST_F(Nifti, KeepsTheOrientationOfItsInput) {
     }
 }
 
-TEST_F(Nifti, InterruptedLeavesNothing) {
+TEST_F(Nifti, interrupted_leaves_nothing) {
     for (const std::string name : {"b.nii", "b.nii.gz", "b.h5"}) {
         const FileSizeLimit limit(100);
         const FrameHeader header{40, {100, 100}, Sample::u16};

@@ -209,7 +209,7 @@ class PixelUnits : public testing::TestWithParam<UnitFormat> {
     std::string said;
 };
 
-TEST_P(PixelUnits, OfBothAxesAreConvertedToThatOfX) {
+TEST_P(PixelUnits, of_both_axes_are_converted_to_that_of_x) {
     expect("nm", "Å", .2);
     expect("Å", "nm", 20);
     expect("pm", "nm", 2000);
@@ -218,14 +218,14 @@ TEST_P(PixelUnits, OfBothAxesAreConvertedToThatOfX) {
     expect("mrad", "rad", 2000);
 }
 
-TEST_P(PixelUnits, ThatArePixelsAreNotThoseOfTheOtherAxis) {
+TEST_P(PixelUnits, that_are_pixels_are_not_those_of_the_other_axis) {
     for (const auto& [x_unit, y_unit] : {std::pair("nm", "pixel"), {"pixel", "nm"}}) {
         EXPECT_FALSE(opened(x_unit, y_unit).pixel.known()) << x_unit;
         EXPECT_THAT(said, HasSubstr("(no unit) along ")) << x_unit;
     }
 }
 
-TEST(UnitsOfPixels, AreShownInOneSpelling) {
+TEST(UnitsOfPixels, are_shown_in_one_spelling) {
     for (const auto& [stated, shown] : {std::pair("\u212B", "Å"),
                                         {"\xc5", "Å"},
                                         {"Å", "Å"},
@@ -248,7 +248,7 @@ TEST(UnitsOfPixels, AreShownInOneSpelling) {
         EXPECT_EQ(format::tidy_unit(stated), shown);
 }
 
-TEST_P(PixelUnits, OfDifferentKindsGiveARemarkAndNoPixelSize) {
+TEST_P(PixelUnits, of_different_kinds_give_a_remark_and_no_pixel_size) {
     for (const auto& [x_unit, y_unit] :
          {std::pair("nm", "mrad"), {"mrad", "nm"}, {"nm", "1/nm"}, {"1/nm", "Å"}, {"nm", "eV"}}) {
         EXPECT_FALSE(opened(x_unit, y_unit).pixel.known()) << x_unit << ' ' << y_unit;
@@ -260,7 +260,7 @@ TEST_P(PixelUnits, OfDifferentKindsGiveARemarkAndNoPixelSize) {
     }
 }
 
-TEST_P(PixelUnits, OfOneAxisAreNotThoseOfTheOther) {
+TEST_P(PixelUnits, of_one_axis_are_not_those_of_the_other) {
     const PixelSize pixel = opened("nm", "").pixel;
     if (GetParam().name == "ImageJ") {
         EXPECT_EQ(pixel, (PixelSize{.5, 1, "nm"})) << "that of x, unless another one is stated";

@@ -66,7 +66,7 @@ class PngFile : public testing::Test {
     Png png;
 };
 
-TEST_F(PngFile, StoresStraightAlphaAndIsPremultipliedWhenRead) {
+TEST_F(PngFile, stores_straight_alpha_and_is_premultiplied_when_read) {
     png.samples = {255, 128, 0, 51, 10, 20, 30, 255};
     png.write(path);
     const float a = 51.0F / 255;
@@ -74,7 +74,7 @@ TEST_F(PngFile, StoresStraightAlphaAndIsPremultipliedWhenRead) {
                                                RgbaF32{10.0F / 255, 20.0F / 255, 30.0F / 255, 1}));
 }
 
-TEST_F(PngFile, ConvertsEvery8BitSampleToItsExactQuotientBy255) {
+TEST_F(PngFile, converts_every_8_bit_sample_to_its_exact_quotient_by_255) {
     png.header.width = 256;
     png.header.color_type = SPNG_COLOR_TYPE_GRAYSCALE;
     for (int value = 0; value < 256; ++value)
@@ -86,7 +86,7 @@ TEST_F(PngFile, ConvertsEvery8BitSampleToItsExactQuotientBy255) {
     }
 }
 
-TEST_F(PngFile, OfAnyShapeIsReadBackWithinRoundingErrors) {
+TEST_F(PngFile, of_any_shape_is_read_back_within_rounding_errors) {
     for (const ImageShape shape : {ImageShape{1, 1}, {997, 1}, {1, 997}, {33, 17}}) {
         const Image image = any_colours(shape, 5);
         format::write_image(path, image);
@@ -102,7 +102,7 @@ TEST_F(PngFile, OfAnyShapeIsReadBackWithinRoundingErrors) {
     }
 }
 
-TEST_F(PngFile, RoundsColoursToTheNearestStep) {
+TEST_F(PngFile, rounds_colours_to_the_nearest_step) {
     Random random(3);
     std::vector<RgbaF32> colours(500);
     for (RgbaF32& pixel : colours) {
@@ -120,14 +120,14 @@ TEST_F(PngFile, RoundsColoursToTheNearestStep) {
     }
 }
 
-TEST_F(PngFile, IsUnchangedWhenReadAndWrittenAgain) {
+TEST_F(PngFile, is_unchanged_when_read_and_written_again) {
     format::write_image(path, any_colours({256, 64}, 9));
     const std::string first = content(path);
     format::write_image(path, format::read_image(path));
     EXPECT_TRUE(content(path) == first);
 }
 
-TEST_F(PngFile, With16BitsKeepsAllBits) {
+TEST_F(PngFile, with_16_bits_keeps_all_bits) {
     png.header = {1, 1, 16, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA, 0, 0, 0};
     const std::array<std::uint16_t, 4> samples{65535, 32768, 1, 32767};
     png.samples.resize(sizeof samples);
@@ -137,7 +137,7 @@ TEST_F(PngFile, With16BitsKeepsAllBits) {
     EXPECT_EQ(pixels()[0], (RgbaF32{a, 32768.0F / 65535 * a, 1.0F / 65535 * a, a}));
 }
 
-TEST_F(PngFile, WithAPaletteIsReadWithItsTransparency) {
+TEST_F(PngFile, with_a_palette_is_read_with_its_transparency) {
     png.header = {3, 1, 2, SPNG_COLOR_TYPE_INDEXED, 0, 0, 0};
     png.palette.n_entries = 3;
     png.palette.entries[0] = {255, 0, 0, 0};
@@ -153,7 +153,7 @@ TEST_F(PngFile, WithAPaletteIsReadWithItsTransparency) {
                                                RgbaF32{0, 0, 1, 1}));
 }
 
-TEST_F(PngFile, WithFewBitsOrInterlacingIsRead) {
+TEST_F(PngFile, with_few_bits_or_interlacing_is_read) {
     for (const std::uint8_t interlaced : {0, 1}) {
         for (const std::uint8_t bits : {1, 2, 4}) {
             Png file;
@@ -166,7 +166,7 @@ TEST_F(PngFile, WithFewBitsOrInterlacingIsRead) {
     }
 }
 
-TEST_F(PngFile, ClampsValuesOutOfRange) {
+TEST_F(PngFile, clamps_values_out_of_range) {
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     constexpr float infinity = std::numeric_limits<float>::infinity();
     write({5, 1},
@@ -176,7 +176,7 @@ TEST_F(PngFile, ClampsValuesOutOfRange) {
                                                RgbaF32{}, RgbaF32{0, 1, 1, 1}, RgbaF32{}));
 }
 
-TEST_F(PngFile, DropsDepth) {
+TEST_F(PngFile, drops_depth) {
     Image image({1, 1}, rgba_depth_f32);
     image.pixels<RgbaDepthF32>()[0] = {0.2F, 0.4F, 0, 0.4F, 17};
     format::write_image(path, image);
@@ -186,7 +186,7 @@ TEST_F(PngFile, DropsDepth) {
     EXPECT_NEAR(read.a, 0.4, 1e-6);
 }
 
-TEST_F(PngFile, IsTheSameWhetherEncodedInMemoryOrInAFile) {
+TEST_F(PngFile, is_the_same_whether_encoded_in_memory_or_in_a_file) {
     for (const ImageShape shape : {ImageShape{1, 1}, {397, 301}}) {
         const Image image = any_colours(shape, 6);
         format::write_image(path, image);
@@ -194,7 +194,7 @@ TEST_F(PngFile, IsTheSameWhetherEncodedInMemoryOrInAFile) {
     }
 }
 
-TEST_F(PngFile, TooSmallForItsStatedSizeIsRejected) {
+TEST_F(PngFile, too_small_for_its_stated_size_is_rejected) {
     png.samples.assign(8, 0);
     png.write(path);
     std::string bytes = content(path);
@@ -212,7 +212,7 @@ TEST_F(PngFile, TooSmallForItsStatedSizeIsRejected) {
     EXPECT_THAT(reading_fails(), HasSubstr("too few for the 17179869184 bytes of pixels"));
 }
 
-TEST_F(PngFile, TooSmallForItsManyPixelsIsRejectedBeforeDecoding) {
+TEST_F(PngFile, too_small_for_its_many_pixels_is_rejected_before_decoding) {
     png.header = {16000, 16000, 1, SPNG_COLOR_TYPE_GRAYSCALE, 0, 0, 0}; // 4 GB as rgba f32
     png.samples.assign(2000 * 16000, 0);
     png.write(path);
@@ -223,14 +223,14 @@ TEST_F(PngFile, TooSmallForItsManyPixelsIsRejectedBeforeDecoding) {
     EXPECT_EQ(format::read_header(path).shape, (ImageShape{8192, 8192}));
 }
 
-TEST_F(PngFile, WithoutItsEndMarkerIsRejected) {
+TEST_F(PngFile, without_its_end_marker_is_rejected) {
     format::write_image(path, any_colours({9, 9}, 1));
     const std::string bytes = content(path);
     fill_file(path, bytes.substr(0, bytes.size() - 12));
     EXPECT_THAT(reading_fails(), HasSubstr("cannot be read as PNG"));
 }
 
-TEST_F(PngFile, ThatIsNotPngIsRejected) {
+TEST_F(PngFile, that_is_not_png_is_rejected) {
     fill_file(path, "GIF89a and more that is no PNG");
     EXPECT_EQ(reading_fails(), path + ": cannot be read as PNG: invalid signature");
 }

@@ -57,7 +57,7 @@ class PngFrames : public testing::Test {
     TemporaryFolder folder;
 };
 
-TEST_F(PngFrames, HaveTheSameSamplesInterlacedOrNot) {
+TEST_F(PngFrames, have_the_same_samples_interlaced_or_not) {
     Random random(5);
     struct Kind {
         std::uint8_t colour, bits;
@@ -107,7 +107,7 @@ TEST_F(PngFrames, HaveTheSameSamplesInterlacedOrNot) {
     }
 }
 
-TEST_F(PngFrames, AreReadStartingAtAnyRow) {
+TEST_F(PngFrames, are_read_starting_at_any_row) {
     const std::string path = folder.path("a.png");
     for (const std::uint8_t interlace : {0, 1}) {
         std::vector<std::uint8_t> samples = pattern_frame<std::uint8_t>(0, {37, 23});
@@ -116,7 +116,7 @@ TEST_F(PngFrames, AreReadStartingAtAnyRow) {
     }
 }
 
-TEST_F(PngFrames, WithManyPixelsInASmallFileUseLittleMemory) {
+TEST_F(PngFrames, with_many_pixels_in_a_small_file_use_little_memory) {
     const std::string path = folder.path("a.png");
     constexpr std::uint32_t side = 12000; // 144 MB of samples
     for (const std::uint8_t interlace : {0, 1}) {

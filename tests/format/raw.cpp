@@ -86,7 +86,7 @@ class RawFile : public testing::Test {
     std::string packed = folder.path("a.rgba32f.zst");
 };
 
-TEST_F(RawFile, KeepsEveryBit) {
+TEST_F(RawFile, keeps_every_bit) {
     for (const std::string& path : {plain, packed, folder.path("bare.zst")}) {
         format::write_image(path, image);
         EXPECT_EQ(format::read_header(path), (format::ImageHeader{{7, 5}, rgba_f32}));
@@ -95,7 +95,7 @@ TEST_F(RawFile, KeepsEveryBit) {
     EXPECT_EQ(content(plain), text(image));
 }
 
-TEST_F(RawFile, KeepsEveryBitOfDepth) {
+TEST_F(RawFile, keeps_every_bit_of_depth) {
     describe("rgba+depth f32");
     const Image deep = any_bits({7, 5}, rgba_depth_f32, 2);
     for (const char* name : {"a.rgbaz32f", "a.rgbaz32f.zst"}) {
@@ -104,14 +104,14 @@ TEST_F(RawFile, KeepsEveryBitOfDepth) {
     }
 }
 
-TEST_F(RawFile, IsReadFromSeveralZstdFramesOfUnknownSize) {
+TEST_F(RawFile, is_read_from_several_zstd_frames_of_unknown_size) {
     const std::string_view bytes = text(image);
     fill_file(packed,
               streamed(bytes.substr(0, 100)) + streamed("") + compressed(bytes.substr(100)));
     EXPECT_TRUE(same_bits(format::read_image(packed), image));
 }
 
-TEST_F(RawFile, IsReadWithSkippableZstdFramesAndAnyWindowSize) {
+TEST_F(RawFile, is_read_with_skippable_zstd_frames_and_any_window_size) {
     const std::string bytes(text(image));
     const std::string skipped("\x5f\x2a\x4d\x18\x03\0\0\0abc", 11);
     fill_file(packed, skipped + compressed(bytes.substr(0, 100)) + skipped +
@@ -125,14 +125,14 @@ TEST_F(RawFile, IsReadWithSkippableZstdFramesAndAnyWindowSize) {
     EXPECT_TRUE(same_bits(format::read_image(packed), image));
 }
 
-TEST_F(RawFile, LargerThanAnyBufferIsRead) {
+TEST_F(RawFile, larger_than_any_buffer_is_read) {
     fill_file(folder.path("manifest.json"), R"({"size": [997, 301]})");
     const Image large = any_bits({997, 301}, rgba_f32, 4);
     format::write_image(packed, large);
     EXPECT_TRUE(same_bits(format::read_image(packed), large));
 }
 
-TEST_F(RawFile, OfTheWrongSizeIsRejectedNamingBothSizes) {
+TEST_F(RawFile, of_the_wrong_size_is_rejected_naming_both_sizes) {
     const std::string bytes(text(image));
     const std::string expected = ", expected 560: 7×5 pixels of 16 bytes (rgba f32)";
     fill_file(plain, bytes.substr(0, 559));
@@ -150,7 +150,7 @@ TEST_F(RawFile, OfTheWrongSizeIsRejectedNamingBothSizes) {
     }
 }
 
-TEST_F(RawFile, TruncatedInItsLastZstdFrameIsRejected) {
+TEST_F(RawFile, truncated_in_its_last_zstd_frame_is_rejected) {
     format::write_image(packed, image);
     const std::string bytes = content(packed);
     fill_file(packed, bytes.substr(0, bytes.size() - 1)); // the checksum has four bytes
@@ -160,7 +160,7 @@ TEST_F(RawFile, TruncatedInItsLastZstdFrameIsRejected) {
               packed + ": ends inside its last zstd frame: truncated");
 }
 
-TEST_F(RawFile, WithAFlippedBitIsRejected) {
+TEST_F(RawFile, with_a_flipped_bit_is_rejected) {
     format::write_image(packed, image);
     std::string bytes = content(packed);
     bytes[bytes.size() / 2] ^= 1;
@@ -168,19 +168,19 @@ TEST_F(RawFile, WithAFlippedBitIsRejected) {
     EXPECT_THAT(reading_fails("a.rgba32f.zst"), HasSubstr("cannot be decompressed"));
 }
 
-TEST_F(RawFile, ThatIsNotCompressedIsRejected) {
+TEST_F(RawFile, that_is_not_compressed_is_rejected) {
     fill_file(packed, std::string(text(image)));
     EXPECT_EQ(reading_fails("a.rgba32f.zst"), packed + ": is not a zstd file");
 }
 
-TEST_F(RawFile, TooSmallForItsManifestIsRejectedBeforeMemoryIsAllocated) {
+TEST_F(RawFile, too_small_for_its_manifest_is_rejected_before_memory_is_allocated) {
     fill_file(folder.path("manifest.json"), R"({"size": [131072, 131072]})");
     fill_file(packed, streamed("few"));
     EXPECT_THAT(failure([&] { format::read_header(packed); }),
                 HasSubstr("too few for the 274877906944 bytes of pixels"));
 }
 
-TEST_F(RawFile, WithoutAManifestIsRejectedNamingTheExpectedPath) {
+TEST_F(RawFile, without_a_manifest_is_rejected_naming_the_expected_path) {
     format::write_image(plain, image);
     std::filesystem::remove(folder.path("manifest.json"));
     EXPECT_EQ(reading_fails("a.rgba32f"),
@@ -188,7 +188,7 @@ TEST_F(RawFile, WithoutAManifestIsRejectedNamingTheExpectedPath) {
                   folder.path("manifest.json") + " does not exist");
 }
 
-TEST_F(RawFile, IsReadWithAManifestOfAnyName) {
+TEST_F(RawFile, is_read_with_a_manifest_of_any_name) {
     format::write_image(plain, image);
     std::filesystem::rename(folder.path("manifest.json"), folder.path("scene.json"));
     const auto header = format::read_manifest_header(folder.path("scene.json"));
@@ -197,7 +197,7 @@ TEST_F(RawFile, IsReadWithAManifestOfAnyName) {
     EXPECT_TRUE(same_bits(read, image));
 }
 
-TEST_F(RawFile, WithAnExtensionThatContradictsItsPixelsIsRejected) {
+TEST_F(RawFile, with_an_extension_that_contradicts_its_pixels_is_rejected) {
     format::write_image(plain, image);
     describe("rgba+depth f32");
     EXPECT_EQ(reading_fails("a.rgba32f"),
@@ -207,11 +207,11 @@ TEST_F(RawFile, WithAnExtensionThatContradictsItsPixelsIsRejected) {
               deep + ": ends in .rgbaz32f, but its pixels are rgba f32");
 }
 
-TEST_F(RawFile, IsReportedAsMissingBeforeItsManifest) {
+TEST_F(RawFile, is_reported_as_missing_before_its_manifest) {
     EXPECT_EQ(reading_fails("none.rgba32f"), folder.path("none.rgba32f") + ": no such file");
 }
 
-TEST(BrainSample, HasEightValidPartialImagesInVisibilityOrder) {
+TEST(BrainSample, has_eight_valid_partial_images_in_visibility_order) {
     const std::string path = test::source_dir() + "/examples/data/brain/manifest.json";
     const format::Partials partials = format::read_manifest(path);
     EXPECT_EQ(partials.header(), (format::ImageHeader{{512, 512}, rgba_f32}));

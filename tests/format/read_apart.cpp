@@ -84,7 +84,7 @@ std::string failure_of_frame(FrameSource& source, std::int64_t frame) {
     return failure([&] { read_frame(source, frame); });
 }
 
-TEST(IsolatedReading, ReturnsTheDataOfTheSource) {
+TEST(IsolatedReading, returns_the_data_of_the_source) {
     const auto source = troubled();
     const FrameHeader& header = source->header();
     EXPECT_EQ(header.frames, 7);
@@ -96,14 +96,14 @@ TEST(IsolatedReading, ReturnsTheDataOfTheSource) {
     EXPECT_EQ(rows.front(), pattern(0, 0, 2));
 }
 
-TEST(IsolatedReading, KeepsTheErrorMessagesOfTheSource) {
+TEST(IsolatedReading, keeps_the_error_messages_of_the_source) {
     const auto source = troubled();
     EXPECT_EQ(failure_of_frame(*source, refuses), "some.h5: frame 1 is torn");
     EXPECT_EQ(failure_of_frame(*source, throws), "some.h5: something else");
     EXPECT_EQ(read_frame(*source, 0), pattern_frame<float>(0, {13, 7}));
 }
 
-TEST(IsolatedReading, ReportsACrashForOneFrameAndReadsTheNext) {
+TEST(IsolatedReading, reports_a_crash_for_one_frame_and_reads_the_next) {
     const auto source = troubled(.5);
     EXPECT_EQ(failure_of_frame(*source, crashes),
               "some.h5: damaged: reading frame 2 ended with signal 11 (Segmentation fault)");
@@ -114,7 +114,7 @@ TEST(IsolatedReading, ReportsACrashForOneFrameAndReadsTheNext) {
     EXPECT_THAT(failure_of_frame(*source, 0), HasSubstr("because reading has failed 3 times"));
 }
 
-TEST(IsolatedReading, ReportsCrashesTimeoutsAndErrorsWhileOpening) {
+TEST(IsolatedReading, reports_crashes_timeouts_and_errors_while_opening) {
     const auto open = [](const Opening& opening) {
         return failure([&] { read_apart("a.h5", opening, .5); });
     };
@@ -131,7 +131,7 @@ TEST(IsolatedReading, ReportsCrashesTimeoutsAndErrorsWhileOpening) {
               "a.h5: damaged: opening the file made no progress in 0.5 s");
 }
 
-TEST(IsolatedReading, HasNoTimeLimitWhileItMakesProgress) {
+TEST(IsolatedReading, has_no_time_limit_while_it_makes_progress) {
     const auto source = troubled(.1);
     EXPECT_EQ(read_frame(*source, lasts), pattern_frame<float>(lasts, {13, 7}));
 }
@@ -153,7 +153,7 @@ class FatalFrame : public FrameSource {
     }
 };
 
-TEST(IsolatedReading, ReadsFramesAtOnceAndNamesTheOneThatCannotBeRead) {
+TEST(IsolatedReading, reads_frames_at_once_and_names_the_one_that_cannot_be_read) {
     const auto opening = [](const Pace&) {
         return OpenedFrames{std::make_unique<FatalFrame>(), {}};
     };
@@ -181,7 +181,7 @@ TEST(IsolatedReading, ReadsFramesAtOnceAndNamesTheOneThatCannotBeRead) {
     }
 }
 
-TEST(IsolatedReading, ContinuesAfterTheOpeningThreadHasEnded) {
+TEST(IsolatedReading, continues_after_the_opening_thread_has_ended) {
     std::unique_ptr<FrameSource> source;
     std::thread([&] { source = troubled(); }).join();
     for (int i = 0; i < 20; ++i) {
@@ -192,7 +192,7 @@ TEST(IsolatedReading, ContinuesAfterTheOpeningThreadHasEnded) {
 
 /// A process is killed while its child reads for it. The test process adopts the child and detects
 /// its end.
-TEST(IsolatedReading, EndsIfTheParentProcessIsKilled) {
+TEST(IsolatedReading, ends_if_the_parent_process_is_killed) {
     ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -220,7 +220,7 @@ TEST(IsolatedReading, EndsIfTheParentProcessIsKilled) {
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-TEST(IsolatedReading, LeavesNoProcessBehind) {
+TEST(IsolatedReading, leaves_no_process_behind) {
     { const auto source = troubled(); }
     EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1); // no child processes are left
     EXPECT_EQ(errno, ECHILD);

@@ -217,7 +217,7 @@ std::vector<Keeping> keepings() {
 
 class Registering : public testing::TestWithParam<Keeping> {};
 
-TEST_P(Registering, FromFilesGivesTheSameBitsAsFromMemory) {
+TEST_P(Registering, from_files_gives_the_same_bits_as_from_memory) {
     const TemporaryFolder folder;
     const auto source = format::open_frames(GetParam().make(folder));
     const std::vector<RigidMotion> motions = motions_of(*source);
@@ -233,7 +233,7 @@ TEST_P(Registering, FromFilesGivesTheSameBitsAsFromMemory) {
 INSTANTIATE_TEST_SUITE_P(FromEveryFormat, Registering, testing::ValuesIn(keepings()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(RegisteringJpeg, ChangesMotionsByLessThanAFiftiethOfAPixel) {
+TEST(RegisteringJpeg, changes_motions_by_less_than_a_fiftieth_of_a_pixel) {
     const TemporaryFolder folder;
     write_jpegs(folder);
     const auto source = format::open_frames(folder.path("f_*.jpg"));

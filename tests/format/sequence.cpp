@@ -34,7 +34,7 @@ class Sequence : public testing::Test {
     TemporaryFolder folder;
 };
 
-TEST_F(Sequence, OfAFolderIsInNaturalOrder) {
+TEST_F(Sequence, of_a_folder_is_in_natural_order) {
     for (int frame = 0; frame < 12; ++frame)
         write("f" + std::to_string(frame) + ".png", frame);
     fill_file(folder.path("notes.md"), "no frame");
@@ -46,7 +46,7 @@ TEST_F(Sequence, OfAFolderIsInNaturalOrder) {
     EXPECT_EQ(format::format_of_frames(folder.path()), "PNG files");
 }
 
-TEST_F(Sequence, OfWildcardsNumbersOrAListContainsTheNamedFiles) {
+TEST_F(Sequence, of_wildcards_numbers_or_a_list_contains_the_named_files) {
     for (const int number : {8, 9, 10, 12})
         write("f" + std::to_string(number) + ".tif", number == 12 ? 3 : number - 8);
     write("other.tif", 0);
@@ -67,7 +67,7 @@ TEST_F(Sequence, OfWildcardsNumbersOrAListContainsTheNamedFiles) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(folder.path("list.txt"))));
 }
 
-TEST_F(Sequence, OfFilesOfAnyFormatIsAnArrayOfAllFrames) {
+TEST_F(Sequence, of_files_of_any_format_is_an_array_of_all_frames) {
     for (const std::string file : {"npy", "h5", "nii", "tif", "mrc", "png"}) {
         for (int frame = 0; frame < 3; ++frame)
             write(fmt::format("{}_{}.{}", file, frame, file), frame);
@@ -86,7 +86,7 @@ TEST_F(Sequence, OfFilesOfAnyFormatIsAnArrayOfAllFrames) {
     }
 }
 
-TEST_F(Sequence, WarnsAboutFilesWithAnotherPixelSize) {
+TEST_F(Sequence, warns_about_files_with_another_pixel_size) {
     const auto sized = [&](int number, const PixelSize& pixel) {
         const auto sink = format::create_frames(folder.path(fmt::format("f{}.tif", number)),
                                                 {1, shape, Sample::u16, 1, pixel, {}});
@@ -106,7 +106,7 @@ TEST_F(Sequence, WarnsAboutFilesWithAnotherPixelSize) {
     EXPECT_EQ(remarks(*format::open_frames(folder.path())), ""); // reported when it is read
 }
 
-TEST_F(Sequence, RefusesMissingUnsupportedAndMixedFiles) {
+TEST_F(Sequence, refuses_missing_unsupported_and_mixed_files) {
     const auto refusal = [&](const std::string& name) {
         return failure([&] { format::open_frames(folder.path(name)); });
     };
@@ -129,7 +129,7 @@ TEST_F(Sequence, RefusesMissingUnsupportedAndMixedFiles) {
     EXPECT_THAT(refusal("empty.txt"), HasSubstr("lists no file"));
 }
 
-TEST_F(Sequence, NamesAFileThatIsDamagedOrOfAnotherSize) {
+TEST_F(Sequence, names_a_file_that_is_damaged_or_of_another_size) {
     for (int frame = 0; frame < 4; ++frame)
         write("f" + std::to_string(frame) + ".png", frame);
     write("f1.png", 1, {13, 6});
@@ -146,7 +146,7 @@ TEST_F(Sequence, NamesAFileThatIsDamagedOrOfAnotherSize) {
                 HasSubstr("holds 2 frames, expected one in each file of a series"));
 }
 
-TEST(NaturalOrder, ComparesNumbersAsNumbers) {
+TEST(NaturalOrder, compares_numbers_as_numbers) {
     const std::vector<std::string> ordered{"a", "a1", "a2b", "a2c1", "a10", "a010b", "b"};
     for (std::size_t i = 0; i < ordered.size(); ++i) {
         for (std::size_t j = 0; j < ordered.size(); ++j)
@@ -172,7 +172,7 @@ void write_png(const std::string& path, spng_ihdr header, std::vector<std::uint8
     std::fclose(file);
 }
 
-TEST_F(Sequence, ReadsEveryKindOfPng) {
+TEST_F(Sequence, reads_every_kind_of_png) {
     const std::string path = folder.path("a.png");
     write_png(path, {2, 2, 8, SPNG_COLOR_TYPE_TRUECOLOR, 0, 0, 0},
               {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
@@ -217,7 +217,7 @@ std::string stored_stream(const std::string& bytes) {
            Bytewise(std::endian::big).put<std::uint32_t>(high << 16 | low).bytes();
 }
 
-TEST_F(Sequence, ReadsInterlacedPngRowByRow) {
+TEST_F(Sequence, reads_interlaced_png_row_by_row) {
     Bytewise file(std::endian::big);
     file.text("\x89PNG\r\n\x1a\n");
     const std::string interlaced("\0\0\0\2\0\0\0\2\x08\0\0\0\1", 13);
@@ -233,7 +233,7 @@ TEST_F(Sequence, ReadsInterlacedPngRowByRow) {
     EXPECT_EQ(read_frame(*source, 0), (std::vector<float>{10, 20, 30, 40}));
 }
 
-TEST_F(Sequence, ReadsGreyAndColourJpeg) {
+TEST_F(Sequence, reads_grey_and_colour_jpeg) {
     const std::string path = folder.path("a.jpg");
     for (const bool progressive : {false, true}) {
         std::vector<unsigned char> samples;
@@ -256,7 +256,7 @@ TEST_F(Sequence, ReadsGreyAndColourJpeg) {
     }
 }
 
-TEST_F(Sequence, RefusesProgressiveJpegTooSmallForItsPixels) {
+TEST_F(Sequence, refuses_progressive_jpeg_too_small_for_its_pixels) {
     const std::string path = folder.path("a.jpg");
     write_jpeg(path, 8, 8, 1, std::vector<unsigned char>(64, 99), true);
     std::string bytes = content(path);
@@ -268,7 +268,7 @@ TEST_F(Sequence, RefusesProgressiveJpegTooSmallForItsPixels) {
                 HasSubstr("too few for the 1800000000 bytes"));
 }
 
-TEST_F(Sequence, RefusesTruncatedJpeg) {
+TEST_F(Sequence, refuses_truncated_jpeg) {
     const std::string path = folder.path("a.jpg");
     write_jpeg(path, 64, 64, 1, std::vector<unsigned char>(64 * 64, 99), false);
     std::vector<unsigned char> noise;

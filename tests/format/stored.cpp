@@ -38,7 +38,7 @@ class StoredFrames : public testing::Test {
     std::string path;
 };
 
-TEST_F(StoredFrames, InMrcWithoutAMachineStampAreReadInTheByteOrderOfTheirHeader) {
+TEST_F(StoredFrames, in_mrc_without_a_machine_stamp_are_read_in_the_byte_order_of_their_header) {
     for (const std::endian order : orders) {
         const auto expect = [&]<class T>(T, int mode, const std::string& stamp) {
             std::string bytes = mrc_bytes(mode, 3, shape, order, stack_bytes<T>(3, shape, order));
@@ -57,7 +57,7 @@ TEST_F(StoredFrames, InMrcWithoutAMachineStampAreReadInTheByteOrderOfTheirHeader
     }
 }
 
-TEST_F(StoredFrames, InMrcMayHaveFourBits) {
+TEST_F(StoredFrames, in_mrc_may_have_four_bits) {
     for (const ImageShape size : {ImageShape{13, 7}, ImageShape{12, 7}, ImageShape{1, 3}}) {
         std::string samples;
         std::vector<std::vector<float>> expected(3);
@@ -104,7 +104,7 @@ TEST_F(StoredFrames, InMrcMayHaveFourBits) {
     }
 }
 
-TEST_F(StoredFrames, InMrcMayBeCompressed) {
+TEST_F(StoredFrames, in_mrc_may_be_compressed) {
     const auto order = std::endian::little;
     const std::string bytes =
         mrc_bytes(1, 5, shape, order, stack_bytes<std::int16_t>(5, shape, order), 300);
@@ -134,14 +134,14 @@ TEST_F(StoredFrames, InMrcMayBeCompressed) {
     }
 }
 
-TEST_F(StoredFrames, InMrcWithTheWidthOfASignatureAreNotTakenForCompressed) {
+TEST_F(StoredFrames, in_mrc_with_the_width_of_a_signature_are_not_taken_for_compressed) {
     const ImageShape wide{0x8b1f, 2}; // begins with the first two bytes of gzip
     const auto little = std::endian::little;
     EXPECT_TRUE(holds_pattern(
         *open("a.mrc", mrc_bytes(0, 1, wide, little, stack_bytes<std::int8_t>(1, wide, little)))));
 }
 
-TEST_F(StoredFrames, InCompressedMrcAreRefusedIfTheyAreOutOfProportionToTheFile) {
+TEST_F(StoredFrames, in_compressed_mrc_are_refused_if_they_are_out_of_proportion_to_the_file) {
     for (const int mode : {2, 101}) {
         const std::string bytes =
             mrc_bytes(mode, 1000, {100000, 100000}, std::endian::little, std::string(4000, '\0'));
@@ -150,7 +150,7 @@ TEST_F(StoredFrames, InCompressedMrcAreRefusedIfTheyAreOutOfProportionToTheFile)
     }
 }
 
-TEST_F(StoredFrames, AreWrittenToMrcCompressedByGzipButNotByBzip2) {
+TEST_F(StoredFrames, are_written_to_mrc_compressed_by_gzip_but_not_by_bzip_2) {
     const FrameHeader header{3, shape, Sample::i16, 1, {2, 4, "Å"}, {}};
     path = folder.path("a.mrc.gz");
     write_pattern(path, header);
@@ -160,7 +160,7 @@ TEST_F(StoredFrames, AreWrittenToMrcCompressedByGzipButNotByBzip2) {
                 HasSubstr("bzip2 files can only be read, expected .mrc or .mrc.gz"));
 }
 
-TEST_F(StoredFrames, OfAnMrcMapHaveThePixelsOfTheAxesThatAreTheirColumnsAndRows) {
+TEST_F(StoredFrames, of_an_mrc_map_have_the_pixels_of_the_axes_that_are_their_columns_and_rows) {
     std::string bytes = mrc_bytes(1, 3, shape, std::endian::little,
                                   stack_bytes<std::int16_t>(3, shape, std::endian::little));
     // Columns are along z, rows along x, and sections along y.
@@ -174,14 +174,14 @@ TEST_F(StoredFrames, OfAnMrcMapHaveThePixelsOfTheAxesThatAreTheirColumnsAndRows)
     EXPECT_EQ(open("a.map", bytes)->header().slice_distance, 3);
 }
 
-TEST_F(StoredFrames, OfTiffWithAPixelSizePerCentimetreKeepItInMrc) {
+TEST_F(StoredFrames, of_tiff_with_a_pixel_size_per_centimetre_keep_it_in_mrc) {
     write_pattern(folder.path("a.mrc"), {1, shape, Sample::i16, 1, {1e-7, 2e-7, "cm"}, {}});
     const PixelSize pixel = format::open_frames(folder.path("a.mrc"))->header().pixel;
     EXPECT_FLOAT_EQ(static_cast<float>(pixel.x), 10);
     EXPECT_FLOAT_EQ(static_cast<float>(pixel.y), 20);
 }
 
-TEST_F(StoredFrames, InMrcAreFoundAfterALargeExtendedHeader) {
+TEST_F(StoredFrames, in_mrc_are_found_after_a_large_extended_header) {
     const auto order = std::endian::big;
     const auto source =
         open("a.mrc",
@@ -190,14 +190,14 @@ TEST_F(StoredFrames, InMrcAreFoundAfterALargeExtendedHeader) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(StoredFrames, InMrcAreUnsignedBytesIfWrittenByImod) {
+TEST_F(StoredFrames, in_mrc_are_unsigned_bytes_if_written_by_imod) {
     std::string bytes = mrc_bytes(0, 1, {2, 1}, std::endian::little, std::string("\x80\xff", 2));
     EXPECT_EQ(read_frame(*open("a.mrc", bytes), 0), (std::vector<float>{-128, -1}));
     bytes.replace(152, 4, Bytewise().put<std::int32_t>(1146047817).bytes());
     EXPECT_EQ(read_frame(*open("a.mrc", bytes), 0), (std::vector<float>{128, 255}));
 }
 
-TEST_F(StoredFrames, BeyondTheEndOfAFileAreLeftOutWithARemark) {
+TEST_F(StoredFrames, beyond_the_end_of_a_file_are_left_out_with_a_remark) {
     const auto order = std::endian::little;
     const std::string bytes =
         mrc_bytes(1, 20, shape, order, stack_bytes<std::int16_t>(20, shape, order));
@@ -209,7 +209,7 @@ TEST_F(StoredFrames, BeyondTheEndOfAFileAreLeftOutWithARemark) {
               "has no frame that can be read: truncated: 0 of 20 frames are complete");
 }
 
-TEST_F(StoredFrames, InInvalidMrcFilesAreRefused) {
+TEST_F(StoredFrames, in_invalid_mrc_files_are_refused) {
     const auto order = std::endian::little;
     EXPECT_EQ(refusal("a.mrc", "short"), "has 5 bytes, expected an MRC header of 1024");
     EXPECT_EQ(refusal("a.mrc", mrc_bytes(4, 1, shape, order, "")),
@@ -221,7 +221,7 @@ TEST_F(StoredFrames, InInvalidMrcFilesAreRefused) {
     EXPECT_THAT(refusal("a.mrc", long_header), HasSubstr("extended header of 2147483647 bytes"));
 }
 
-TEST_F(StoredFrames, WithInvalidPixelSizesHaveNoPixelSize) {
+TEST_F(StoredFrames, with_invalid_pixel_sizes_have_no_pixel_size) {
     for (const float cell : {std::numeric_limits<float>::infinity(), 1e30F, 1e-30F, -1e25F}) {
         std::string bytes = mrc_bytes(0, 1, shape, std::endian::little, std::string(91, '\0'));
         bytes.replace(40, 4, Bytewise().put<float>(cell).bytes());
@@ -231,7 +231,7 @@ TEST_F(StoredFrames, WithInvalidPixelSizesHaveNoPixelSize) {
     }
 }
 
-TEST_F(StoredFrames, OfAnMrcVolumeHaveADistance) {
+TEST_F(StoredFrames, of_an_mrc_volume_have_a_distance) {
     for (const std::endian order : orders) {
         std::string bytes =
             mrc_bytes(1, 3, shape, order, stack_bytes<std::int16_t>(3, shape, order));
@@ -244,7 +244,7 @@ TEST_F(StoredFrames, OfAnMrcVolumeHaveADistance) {
     }
 }
 
-TEST_F(StoredFrames, AreWrittenToMrcAsItsStandardSays) {
+TEST_F(StoredFrames, are_written_to_mrc_as_its_standard_says) {
     path = folder.path("a.mrc");
     write_pattern(path, {3, shape, Sample::f16, 1, {.2, .4, "nm"}, {}});
     EXPECT_EQ(content(path).substr(108, 4), Bytewise().put<std::int32_t>(20140).bytes());
@@ -254,14 +254,14 @@ TEST_F(StoredFrames, AreWrittenToMrcAsItsStandardSays) {
     EXPECT_FLOAT_EQ(static_cast<float>(source->header().pixel.y), 4);
 }
 
-TEST_F(StoredFrames, InNpyOfBooleansAreReadAsZerosAndOnes) {
+TEST_F(StoredFrames, in_npy_of_booleans_are_read_as_zeros_and_ones) {
     for (const std::string type : {"|b1", "?", "bool"}) {
         EXPECT_EQ(read_frame(*open("a.npy", npy_bytes(type, false, "2, 2", {"\0\1\2\xff", 4})), 0),
                   (std::vector<float>{0, 1, 1, 1}));
     }
 }
 
-TEST_F(StoredFrames, InNpyAreReadInFortranOrder) {
+TEST_F(StoredFrames, in_npy_are_read_in_fortran_order) {
     for (const std::int64_t frames : {1, 3}) {
         Bytewise samples(std::endian::big);
         for (std::int64_t x = 0; x < shape.width; ++x) {
@@ -278,7 +278,7 @@ TEST_F(StoredFrames, InNpyAreReadInFortranOrder) {
     }
 }
 
-TEST_F(StoredFrames, InNpyArraysThatAreNotImagesAreRefused) {
+TEST_F(StoredFrames, in_npy_arrays_that_are_not_images_are_refused) {
     EXPECT_EQ(refusal("a.npy", "something else"), "is not an NPY file: its signature is wrong");
     EXPECT_EQ(refusal("a.npy", npy_bytes("<f4", false, "7,", "")),
               "has 1 axes, expected two or more");
@@ -294,7 +294,7 @@ TEST_F(StoredFrames, InNpyArraysThatAreNotImagesAreRefused) {
                 HasSubstr("expected at least one and a total size that does not overflow"));
 }
 
-TEST_F(StoredFrames, InSerAreReadWithOffsetsOf32And64Bits) {
+TEST_F(StoredFrames, in_ser_are_read_with_offsets_of_32_and_64_bits) {
     for (const bool wide : {false, true}) {
         const auto source = open("a.ser", ser_bytes(wide, {shape, shape, shape}, 3));
         EXPECT_EQ(source->header().frames, 3);
@@ -305,7 +305,7 @@ TEST_F(StoredFrames, InSerAreReadWithOffsetsOf32And64Bits) {
     }
 }
 
-TEST_F(StoredFrames, InIrregularOrTruncatedSerFilesGiveARemark) {
+TEST_F(StoredFrames, in_irregular_or_truncated_ser_files_give_a_remark) {
     const std::string bytes = ser_bytes(false, {shape, shape, {13, 6}, shape}, 9);
     const auto source = open("a.ser", bytes);
     EXPECT_EQ(remarks(*source),
@@ -318,7 +318,7 @@ TEST_F(StoredFrames, InIrregularOrTruncatedSerFilesGiveARemark) {
     EXPECT_TRUE(holds_pattern(*cut));
 }
 
-TEST_F(StoredFrames, InInvalidSerFilesAreRefused) {
+TEST_F(StoredFrames, in_invalid_ser_files_are_refused) {
     EXPECT_EQ(refusal("a.ser", std::string(100, 'x')), "is not a SER file: its signature is wrong");
     std::string lines = ser_bytes(false, {shape}, 1);
     lines.replace(6, 4, Bytewise().put<std::int32_t>(0x4120).bytes());
@@ -326,7 +326,7 @@ TEST_F(StoredFrames, InInvalidSerFilesAreRefused) {
               "holds elements of kind 0x4120, expected images of kind 0x4122");
 }
 
-TEST_F(StoredFrames, InDigitalMicrographAreReadInBothVersionsAndByteOrders) {
+TEST_F(StoredFrames, in_digital_micrograph_are_read_in_both_versions_and_byte_orders) {
     for (const int version : {3, 4}) {
         for (const std::endian order : orders) {
             const auto source =
@@ -340,7 +340,7 @@ TEST_F(StoredFrames, InDigitalMicrographAreReadInBothVersionsAndByteOrders) {
     }
 }
 
-TEST_F(StoredFrames, InDigitalMicrographHaveTheIntervalOfATimeAxis) {
+TEST_F(StoredFrames, in_digital_micrograph_have_the_interval_of_a_time_axis) {
     const DmBytes little(3, std::endian::little);
     EXPECT_EQ(open("a.dm3", DmBytes(little).stack(3, shape))->header().frame_interval, .125);
     const auto scans = open("a.dm3", DmBytes(little).stack(3, shape, 2));
@@ -348,7 +348,7 @@ TEST_F(StoredFrames, InDigitalMicrographHaveTheIntervalOfATimeAxis) {
     EXPECT_EQ(scans->header().frame_interval, 0);
 }
 
-TEST_F(StoredFrames, InADamagedBlockOfBzip2AreRefusedForThisReason) {
+TEST_F(StoredFrames, in_a_damaged_block_of_bzip_2_are_refused_for_this_reason) {
     const auto order = std::endian::little;
     const std::string bytes =
         by_bzip2(mrc_bytes(1, 2, shape, order, stack_bytes<std::int16_t>(2, shape, order)));
@@ -363,7 +363,7 @@ TEST_F(StoredFrames, InADamagedBlockOfBzip2AreRefusedForThisReason) {
     }
 }
 
-TEST_F(StoredFrames, InDigitalMicrographHaveUnitsInAnyLetters) {
+TEST_F(StoredFrames, in_digital_micrograph_have_units_in_any_letters) {
     // Units of placeholders, which are replaced by as many 16-bit letters.
     const auto unit = [&](const std::string& placeholders, const std::string& letters) {
         DmBytes file(3, std::endian::little);
@@ -380,14 +380,14 @@ TEST_F(StoredFrames, InDigitalMicrographHaveUnitsInAnyLetters) {
     EXPECT_EQ(unit("PM__", std::string("n\0m\0\x7B\x20\xB9\0", 8)), "1/nm"); // a raised -1
 }
 
-TEST_F(StoredFrames, WithSeveralSeriesAxesAreFlattenedWithARemark) {
+TEST_F(StoredFrames, with_several_series_axes_are_flattened_with_a_remark) {
     EXPECT_EQ(remarks(*open("a.dm3", DmBytes(3, std::endian::little).stack(3, shape, 2))),
               "the frames are on several axes (3×2): all 6 planes are read as one series");
     const std::string samples = stack_bytes<std::int16_t>(6, shape, std::endian::little);
     EXPECT_EQ(remarks(*open("a.npy", npy_bytes("<i2", false, "1, 6, 7, 13", samples))), "");
 }
 
-TEST_F(StoredFrames, InDigitalMicrographAreNeverThoseOfAThumbnail) {
+TEST_F(StoredFrames, in_digital_micrograph_are_never_those_of_a_thumbnail) {
     const auto little = std::endian::little;
     const std::string samples = stack_bytes<std::int16_t>(1, {4, 4}, little); // fewer bytes
     for (const bool listed : {false, true}) {
@@ -412,7 +412,7 @@ TEST_F(StoredFrames, InDigitalMicrographAreNeverThoseOfAThumbnail) {
     }
 }
 
-TEST_F(StoredFrames, InTruncatedDigitalMicrographFilesAreRefused) {
+TEST_F(StoredFrames, in_truncated_digital_micrograph_files_are_refused) {
     const std::string bytes = DmBytes(3, std::endian::little).stack(3, shape);
     EXPECT_EQ(refusal("a.dm3", "x"), "ends inside its tags: truncated");
     EXPECT_EQ(refusal("a.dm3", std::string(100, 'x')),
@@ -421,7 +421,7 @@ TEST_F(StoredFrames, InTruncatedDigitalMicrographFilesAreRefused) {
                 HasSubstr("claims 273 elements"));
 }
 
-TEST_F(StoredFrames, InDigitalMicrographWithOverlongTagNamesAreRefused) {
+TEST_F(StoredFrames, in_digital_micrograph_with_overlong_tag_names_are_refused) {
     Bytewise file(std::endian::big);
     file.put<std::uint32_t>(3).put<std::uint32_t>(0).put<std::uint32_t>(1);
     for (int group = 0; group < 3; ++group) {
@@ -432,7 +432,7 @@ TEST_F(StoredFrames, InDigitalMicrographWithOverlongTagNamesAreRefused) {
                 HasSubstr("has a tag with a name of 6002 characters: damaged"));
 }
 
-TEST_F(StoredFrames, WithoutAHeaderAreReadByTheLayoutInTheirName) {
+TEST_F(StoredFrames, without_a_header_are_read_by_the_layout_in_their_name) {
     const std::string samples = stack_bytes<std::uint16_t>(3, shape, std::endian::big);
     const auto source = open("a.raw", "12345" + samples + "rest", "::13x7,u16,offset=5,big-endian");
     EXPECT_EQ(source->header().frames, 3);

@@ -28,7 +28,7 @@ class TiffFrames : public testing::Test {
     ImageShape shape{13, 7};
 };
 
-TEST_F(TiffFrames, InColourAreReadAsTheirLuminance) {
+TEST_F(TiffFrames, in_colour_are_read_as_their_luminance) {
     TiffBytes file(std::endian::little, false);
     file.add({{2, 1}, 8, 1, 2, 3}, std::string("\x0a\x14\x1e\xff\xff\xff", 6));
     const auto source = open(file.bytes());
@@ -38,14 +38,14 @@ TEST_F(TiffFrames, InColourAreReadAsTheirLuminance) {
     EXPECT_FLOAT_EQ(grey[1], 255);
 }
 
-TEST_F(TiffFrames, WithWhiteAsZeroAreInverted) {
+TEST_F(TiffFrames, with_white_as_zero_are_inverted) {
     TiffBytes file(std::endian::big, false);
     file.add({{2, 1}, 16, 1, 0},
              Bytewise(std::endian::big).put<std::uint16_t>(0).put<std::uint16_t>(65534).bytes());
     EXPECT_EQ(read_frame(*open(file.bytes()), 0), (std::vector<float>{65535, 1}));
 }
 
-TEST_F(TiffFrames, OfFloatsAreNotInverted) {
+TEST_F(TiffFrames, of_floats_are_not_inverted) {
     TiffBytes halves(std::endian::little, false);
     halves.add({{2, 1}, 16, 3, 0},
                Bytewise().put<std::uint16_t>(0x3c00).put<std::uint16_t>(0xc000).bytes());
@@ -55,14 +55,14 @@ TEST_F(TiffFrames, OfFloatsAreNotInverted) {
     EXPECT_EQ(read_frame(*open(floats.bytes()), 0), (std::vector<float>{1.5F, -2}));
 }
 
-TEST_F(TiffFrames, HaveThePixelSizeStatedByImageJ) {
+TEST_F(TiffFrames, have_the_pixel_size_stated_by_image_j) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "ImageJ=1.53t\nimages=1\nunit=\\u00B5m\n";
     file.add({shape, 8, 1, 1, 1, 0, text, 4}, pattern_bytes<std::uint8_t>(0, shape));
     EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.25, .25, "µm"}));
 }
 
-TEST_F(TiffFrames, HaveThePixelSizeStatedByOme) {
+TEST_F(TiffFrames, have_the_pixel_size_stated_by_ome) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "<?xml version=\"1.0\"?><OME><Pixels PhysicalSizeX=\"0.5\" "
                              "PhysicalSizeY=\"0.25\" PhysicalSizeXUnit=\"nm\" "
@@ -71,13 +71,13 @@ TEST_F(TiffFrames, HaveThePixelSizeStatedByOme) {
     EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.5, .25, "nm"}));
 }
 
-TEST_F(TiffFrames, HaveThePixelSizeOfAResolutionPerCentimetre) {
+TEST_F(TiffFrames, have_the_pixel_size_of_a_resolution_per_centimetre) {
     TiffBytes file(std::endian::little, true);
     file.add({shape, 8, 1, 1, 1, 0, "", 1000}, pattern_bytes<std::uint8_t>(0, shape));
     EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.001, .001, "cm"}));
 }
 
-TEST_F(TiffFrames, AfterTheSinglePageOfAnImageJStackAreFound) {
+TEST_F(TiffFrames, after_the_single_page_of_an_image_j_stack_are_found) {
     TiffBytes file(std::endian::big, false);
     const std::string text = "ImageJ=1.53t\nimages=5\nslices=5\n";
     std::string samples;
@@ -101,7 +101,7 @@ TEST_F(TiffFrames, AfterTheSinglePageOfAnImageJStackAreFound) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffFrames, DoNotIncludeThumbnails) {
+TEST_F(TiffFrames, do_not_include_thumbnails) {
     TiffBytes file(std::endian::little, false);
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(0, shape));
     file.add({{3, 2}, 8, 1, 1, 1, 1}, "thumbs");
@@ -111,7 +111,7 @@ TEST_F(TiffFrames, DoNotIncludeThumbnails) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffFrames, OfAnotherSizeAreUnreadableWithARemark) {
+TEST_F(TiffFrames, of_another_size_are_unreadable_with_a_remark) {
     TiffBytes file(std::endian::little, false);
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(0, shape));
     file.add({{13, 6}, 8}, pattern_bytes<std::uint8_t>(1, {13, 6}));
@@ -126,7 +126,7 @@ TEST_F(TiffFrames, OfAnotherSizeAreUnreadableWithARemark) {
     EXPECT_EQ(read_frame(*source, 3), pattern_frame<float>(3, shape));
 }
 
-TEST_F(TiffFrames, WithSmallerSamplesAtTheEndAreUnreadableWithARemark) {
+TEST_F(TiffFrames, with_smaller_samples_at_the_end_are_unreadable_with_a_remark) {
     TiffBytes file(std::endian::little, false);
     file.add({shape, 64, 3}, pattern_bytes<double>(0, shape));
     file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
@@ -136,7 +136,7 @@ TEST_F(TiffFrames, WithSmallerSamplesAtTheEndAreUnreadableWithARemark) {
     EXPECT_TRUE(read_frame(*source, 0) == pattern_frame<float>(0, shape));
 }
 
-TEST_F(TiffFrames, ThatAreTruncatedAreLeftOutWithARemark) {
+TEST_F(TiffFrames, that_are_truncated_are_left_out_with_a_remark) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "ImageJ=1.53t\nimages=3\n";
     file.add({shape, 8, 1, 1, 1, 0, text}, pattern_bytes<std::uint8_t>(0, shape));
@@ -148,7 +148,7 @@ TEST_F(TiffFrames, ThatAreTruncatedAreLeftOutWithARemark) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffFrames, ThatOverlapTheFileHeaderAreLeftOut) {
+TEST_F(TiffFrames, that_overlap_the_file_header_are_left_out) {
     for (const bool big : {false, true}) {
         TiffBytes file(std::endian::little, big);
         file.add({shape, 8}, pattern_bytes<std::uint8_t>(0, shape));
@@ -163,7 +163,7 @@ TEST_F(TiffFrames, ThatOverlapTheFileHeaderAreLeftOut) {
     }
 }
 
-TEST_F(TiffFrames, AreNotSearchedForInThePrecedingPageDirectory) {
+TEST_F(TiffFrames, are_not_searched_for_in_the_preceding_page_directory) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "ImageJ=1.53t\nimages=3\n" + std::string(500, '\n');
     file.add({shape, 8, 1, 1, 1, 0, text}, pattern_bytes<std::uint8_t>(0, shape));
@@ -173,7 +173,7 @@ TEST_F(TiffFrames, AreNotSearchedForInThePrecedingPageDirectory) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffFrames, TooLargeForTheirFileAreRefused) {
+TEST_F(TiffFrames, too_large_for_their_file_are_refused) {
     constexpr int deflate = 8;
     const auto refusal = [&](const TiffBytes::Page& page) {
         TiffBytes file(std::endian::little, false);
@@ -190,7 +190,7 @@ TEST_F(TiffFrames, TooLargeForTheirFileAreRefused) {
     EXPECT_EQ(refusal(page), "nothing was thrown");
 }
 
-TEST_F(TiffFrames, OfUnsupportedKindsAreNamedInTheError) {
+TEST_F(TiffFrames, of_unsupported_kinds_are_named_in_the_error) {
     TiffBytes bits(std::endian::little, false);
     bits.add({shape, 12}, std::string(200, 'x'));
     EXPECT_THAT(failure([&] { open(bits.bytes()); }), HasSubstr("has samples of 12 bits"));
@@ -259,7 +259,7 @@ void write_by_library(const std::string& path, const Codec& codec, ImageShape sh
     TIFFClose(file);
 }
 
-TEST_P(TiffCodec, DecodesGreyAndColourFrames) {
+TEST_P(TiffCodec, decodes_grey_and_colour_frames) {
     const TemporaryFolder folder;
     const std::string path = folder.path("a.tif");
     const ImageShape shape{37, 41};

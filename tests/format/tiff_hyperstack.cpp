@@ -54,7 +54,7 @@ class TiffHyperstack : public testing::Test {
 
 using Planes = std::vector<int>;
 
-TEST_F(TiffHyperstack, OfImageJGivesTheFirstChannelWithARemark) {
+TEST_F(TiffHyperstack, of_image_j_gives_the_first_channel_with_a_remark) {
     write("ImageJ=1.53t\nimages=6\nchannels=2\nframes=3\nhyperstack=true\nfinterval=20\ntunit=ms\n",
           6);
     EXPECT_EQ(planes_read(), (Planes{0, 2, 4}));
@@ -67,7 +67,7 @@ TEST_F(TiffHyperstack, OfImageJGivesTheFirstChannelWithARemark) {
     EXPECT_EQ(source->header().hyperstack, (Hyperstack{2, 1, 1, 0}));
 }
 
-TEST_F(TiffHyperstack, RefusesChannelsAndSlicesThatItDoesNotHave) {
+TEST_F(TiffHyperstack, refuses_channels_and_slices_that_it_does_not_have) {
     write("ImageJ=1.53t\nimages=12\nchannels=2\nslices=3\nframes=2\n", 12);
     EXPECT_EQ(planes_read(1, 2), (Planes{5, 11}));
     EXPECT_EQ(failure([&] { planes_read(2); }), path + ": has no channel 2, expected 0 to 1");
@@ -81,7 +81,7 @@ TEST_F(TiffHyperstack, RefusesChannelsAndSlicesThatItDoesNotHave) {
               folder.path("a.mrc") + ": has no channel 1, expected channel 0");
 }
 
-TEST_F(TiffHyperstack, GivesTheSlicesOfATimeAsFrames) {
+TEST_F(TiffHyperstack, gives_the_slices_of_a_time_as_frames) {
     write("ImageJ=1.53t\nimages=12\nchannels=2\nslices=3\nframes=2\nfinterval=2\n", 12);
     EXPECT_EQ(planes_read(1, {}, 1), (Planes{7, 9, 11}));
     EXPECT_EQ(remarks(*source), "");
@@ -93,7 +93,7 @@ TEST_F(TiffHyperstack, GivesTheSlicesOfATimeAsFrames) {
     EXPECT_EQ(planes_read({}, {}, 0), (Planes{0, 1, 2, 3}));
 }
 
-TEST_F(TiffHyperstack, StoredAfterASinglePageIsReadByItsAxes) {
+TEST_F(TiffHyperstack, stored_after_a_single_page_is_read_by_its_axes) {
     TiffBytes file(std::endian::little, false);
     std::string planes;
     for (std::int64_t i = 0; i < 12; ++i)
@@ -113,7 +113,7 @@ TEST_F(TiffHyperstack, StoredAfterASinglePageIsReadByItsAxes) {
     EXPECT_EQ(planes_read(1, {}, 1), (Planes{7, 9, 11}));
 }
 
-TEST_F(TiffHyperstack, OfSlicesOnlyGivesEachSliceAsAFrame) {
+TEST_F(TiffHyperstack, of_slices_only_gives_each_slice_as_a_frame) {
     write("ImageJ=1.53t\nimages=4\nslices=4\n", 4);
     EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3}));
     EXPECT_EQ(remarks(*source), "");
@@ -121,7 +121,7 @@ TEST_F(TiffHyperstack, OfSlicesOnlyGivesEachSliceAsAFrame) {
     EXPECT_EQ(source->header().hyperstack, (Hyperstack{1, 4, 0, 2}));
 }
 
-TEST_F(TiffHyperstack, WithInconsistentAxesIsReadAsAStackAsInImageJ) {
+TEST_F(TiffHyperstack, with_inconsistent_axes_is_read_as_a_stack_as_in_image_j) {
     write("ImageJ=1.53t\nimages=5\nchannels=2\nframes=3\n", 5);
     EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3, 4}));
     write(
@@ -139,7 +139,7 @@ std::string ome(const std::string& order, const std::string& sizes, const std::s
            data + "</Pixels></Image></OME>";
 }
 
-TEST_F(TiffHyperstack, OfOmeIsReadInItsAxisOrder) {
+TEST_F(TiffHyperstack, of_ome_is_read_in_its_axis_order) {
     const std::string sizes = "SizeC=\"2\" SizeZ=\"1\" SizeT=\"3\"";
     write(ome("XYCZT", sizes, "<TiffData IFD=\"0\" PlaneCount=\"6\"/>"), 6);
     EXPECT_EQ(planes_read(1), (Planes{1, 3, 5}));
@@ -151,7 +151,7 @@ TEST_F(TiffHyperstack, OfOmeIsReadInItsAxisOrder) {
     EXPECT_EQ(planes_read(1), (Planes{3, 4, 5}));
 }
 
-TEST_F(TiffHyperstack, OfOmeIsReadInEverySpellingOfXml) {
+TEST_F(TiffHyperstack, of_ome_is_read_in_every_spelling_of_xml) {
     const std::string sizes = " SizeC=\"2\" SizeZ=\"1\" SizeT=\"3\" PhysicalSizeX=\"2\" "
                               "PhysicalSizeY=\"2\" PhysicalSizeXUnit=\"nm\" "
                               "PhysicalSizeYUnit=\"nm\" DimensionOrder=\"XYCZT\"/>";
@@ -177,7 +177,7 @@ TEST_F(TiffHyperstack, OfOmeIsReadInEverySpellingOfXml) {
     EXPECT_EQ(source->header().pixel.unit, "µm");
 }
 
-TEST_F(TiffHyperstack, OfOmeIsReadByTheStatedPositionOfEachPage) {
+TEST_F(TiffHyperstack, of_ome_is_read_by_the_stated_position_of_each_page) {
     std::string data;
     for (const auto& [page, channel, frame] :
          std::vector<std::array<int, 3>>{{0, 1, 1}, {1, 0, 1}, {2, 1, 0}, {3, 0, 0}}) {
@@ -191,7 +191,7 @@ TEST_F(TiffHyperstack, OfOmeIsReadByTheStatedPositionOfEachPage) {
     EXPECT_EQ(planes_read({}, {}, 1), (Planes{1}));
 }
 
-TEST_F(TiffHyperstack, OfOmeInSeveralFilesGivesTheFramesOfTheOpenedFile) {
+TEST_F(TiffHyperstack, of_ome_in_several_files_gives_the_frames_of_the_opened_file) {
     const std::string data =
         "<TiffData FirstT=\"0\" IFD=\"0\" PlaneCount=\"2\"><UUID "
         "FileName=\"a.tif\">urn:uuid:1</UUID></TiffData><TiffData FirstT=\"2\" IFD=\"0\" "
@@ -201,7 +201,7 @@ TEST_F(TiffHyperstack, OfOmeInSeveralFilesGivesTheFramesOfTheOpenedFile) {
     EXPECT_EQ(remarks(*source), "2 of 4 frames are in other files");
 }
 
-TEST_F(TiffHyperstack, OfOmeLeavesOutPagesOfOtherImages) {
+TEST_F(TiffHyperstack, of_ome_leaves_out_pages_of_other_images) {
     write(ome("XYCZT", "SizeC=\"1\" SizeZ=\"1\" SizeT=\"3\"",
               "<TiffData IFD=\"0\" PlaneCount=\"3\"/>"),
           5);
@@ -209,7 +209,7 @@ TEST_F(TiffHyperstack, OfOmeLeavesOutPagesOfOtherImages) {
     EXPECT_EQ(remarks(*source), "2 of 5 pages do not belong to the first image and are ignored");
 }
 
-TEST_F(TiffHyperstack, OfAnUnfinishedOmeFileGivesTheFramesItContains) {
+TEST_F(TiffHyperstack, of_an_unfinished_ome_file_gives_the_frames_it_contains) {
     write(ome("XYCZT", "SizeC=\"2\" SizeZ=\"1\" SizeT=\"4\"", "<TiffData/>"), 5);
     EXPECT_EQ(planes_read(1), (Planes{1, 3}));
     EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames are complete");
@@ -221,7 +221,7 @@ TEST_F(TiffHyperstack, OfAnUnfinishedOmeFileGivesTheFramesItContains) {
     EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames are complete");
 }
 
-TEST_F(TiffHyperstack, OfTifffileIsReadByItsAxisNames) {
+TEST_F(TiffHyperstack, of_tifffile_is_read_by_its_axis_names) {
     write("{\"shape\": [3, 2, 4, 5], \"axes\": \"TCYX\"}", 6);
     EXPECT_EQ(planes_read(), (Planes{0, 2, 4}));
     write("{\"shape\": [2, 3, 4, 5], \"axes\": \"CTYX\"}", 6);
@@ -231,7 +231,7 @@ TEST_F(TiffHyperstack, OfTifffileIsReadByItsAxisNames) {
     EXPECT_EQ(remarks(*source), "the axes are not named: all 6 planes are read as frames");
 }
 
-TEST_F(TiffHyperstack, TruncatedGivesItsCompleteFrames) {
+TEST_F(TiffHyperstack, truncated_gives_its_complete_frames) {
     write("ImageJ=1.53t\nimages=8\nchannels=2\nframes=4\n", 5);
     EXPECT_EQ(planes_read(1), (Planes{1, 3}));
     EXPECT_THAT(remarks(*source), HasSubstr("truncated: 2 of 4 frames are complete"));
@@ -245,7 +245,7 @@ std::string pairs() {
     return samples;
 }
 
-TEST_F(TiffHyperstack, TreatsSamplesWithoutAStatedMeaningAsChannels) {
+TEST_F(TiffHyperstack, treats_samples_without_a_stated_meaning_as_channels) {
     for (const int extra : {-1, 0}) {
         TiffBytes file(std::endian::little, false);
         file.add({.shape = shape, .bits = 8, .channels = 2, .extra = extra}, pairs());
@@ -259,7 +259,7 @@ TEST_F(TiffHyperstack, TreatsSamplesWithoutAStatedMeaningAsChannels) {
     }
 }
 
-TEST_F(TiffHyperstack, LeavesOutTheAlphaChannel) {
+TEST_F(TiffHyperstack, leaves_out_the_alpha_channel) {
     for (const int alpha : {1, 2}) {
         TiffBytes file(std::endian::little, false);
         file.add({.shape = shape, .bits = 8, .channels = 2, .extra = alpha}, pairs());
@@ -270,7 +270,7 @@ TEST_F(TiffHyperstack, LeavesOutTheAlphaChannel) {
     }
 }
 
-TEST_F(TiffHyperstack, ReportsAnIgnoredFourthSampleOfColourPixels) {
+TEST_F(TiffHyperstack, reports_an_ignored_fourth_sample_of_colour_pixels) {
     TiffBytes file(std::endian::little, false);
     file.add({.shape = {1, 1}, .bits = 8, .photometric = 2, .channels = 4, .extra = 0},
              "\x0a\x14\x1e\x28");
@@ -282,7 +282,7 @@ TEST_F(TiffHyperstack, ReportsAnIgnoredFourthSampleOfColourPixels) {
               "state its meaning");
 }
 
-TEST_F(TiffHyperstack, UsesTheSelectedChannelOfEveryFileInASequence) {
+TEST_F(TiffHyperstack, uses_the_selected_channel_of_every_file_in_a_sequence) {
     for (const char* name : {"f0.tif", "f1.tif", "f2.tif"}) {
         path = folder.path(name);
         write("ImageJ=1.53t\nimages=2\nchannels=2\n", 2);

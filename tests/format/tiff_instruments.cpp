@@ -44,7 +44,7 @@ class TiffOfInstruments : public testing::TestWithParam<std::endian> {
     TemporaryFolder folder;
 };
 
-TEST_P(TiffOfInstruments, FromDigitalMicrographHaveStepsAndUnitsInPrivateTags) {
+TEST_P(TiffOfInstruments, from_digital_micrograph_have_steps_and_units_in_private_tags) {
     for (const bool big : {false, true}) {
         const auto source =
             open({.description = " ",
@@ -66,7 +66,7 @@ TEST_P(TiffOfInstruments, FromDigitalMicrographHaveStepsAndUnitsInPrivateTags) {
         << "a step of another type";
 }
 
-TEST_P(TiffOfInstruments, FromFeiHaveASectionOfTheScan) {
+TEST_P(TiffOfInstruments, from_fei_have_a_section_of_the_scan) {
     const auto text = [](const std::string& width, const std::string& section) {
         return "[User]\r\nPixelWidth=7\r\n\r\n[" + section + "]\r\nPixelWidth=" + width +
                "\r\nPixelHeight=2.5e-009\r\n[Image]\r\nResolutionX=8\r\nResolutionY=4\r\n";
@@ -82,7 +82,7 @@ TEST_P(TiffOfInstruments, FromFeiHaveASectionOfTheScan) {
     }
 }
 
-TEST_P(TiffOfInstruments, FromZeissHaveTheSizeOfAPixelOf1024ColumnsInTheFourthLine) {
+TEST_P(TiffOfInstruments, from_zeiss_have_the_size_of_a_pixel_of_1024_columns_in_the_fourth_line) {
     const std::string text = "0\r\n0\r\n0\r\n5e-009\r\n4.5e+003\r\n6\r\nAP_PIXEL_SIZE\r\n"
                              "Pixel Size = 9 nm\r\n";
     expect_near(pixel({.tags = {TiffBytes::text(34118, text)}}),
@@ -90,7 +90,7 @@ TEST_P(TiffOfInstruments, FromZeissHaveTheSizeOfAPixelOf1024ColumnsInTheFourthLi
     EXPECT_FALSE(pixel({.tags = {TiffBytes::text(34118, "0\r\n0\r\n")}}).known());
 }
 
-TEST_P(TiffOfInstruments, FromJeolHaveAMagnificationOrACameraLength) {
+TEST_P(TiffOfInstruments, from_jeol_have_a_magnification_or_a_camera_length) {
     const auto page = [](const std::string& mode, const std::string& eos, int resolution_unit) {
         return TiffBytes::Page{
             .description = fmt::format(
@@ -113,7 +113,7 @@ TEST_P(TiffOfInstruments, FromJeolHaveAMagnificationOrACameraLength) {
     EXPECT_FALSE(pixel(page("LOWMAG", "eosTEM", 3)).known());
 }
 
-TEST_P(TiffOfInstruments, FromHamamatsuHaveTablesOfCoordinates) {
+TEST_P(TiffOfInstruments, from_hamamatsu_have_tables_of_coordinates) {
     const auto page = [&](const std::string& x_unit, const std::string& y_unit,
                           const std::string& position) {
         return TiffBytes::Page{
@@ -147,7 +147,7 @@ TEST_P(TiffOfInstruments, FromHamamatsuHaveTablesOfCoordinates) {
     EXPECT_EQ(remarks(*without_unit), "");
 }
 
-TEST_P(TiffOfInstruments, WithoutASizeHaveThatOfTheDescription) {
+TEST_P(TiffOfInstruments, without_a_size_have_that_of_the_description) {
     const auto described = [&](const std::vector<TiffBytes::Tag>& tags) {
         return pixel({.description = "ImageJ=1.53t\nunit=nm\n",
                       .pixels_per_unit = 2,

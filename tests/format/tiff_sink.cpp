@@ -59,7 +59,7 @@ class TiffSink : public testing::Test {
     ImageShape shape{13, 7};
 };
 
-TEST_F(TiffSink, WritesFramesThatAreReadBack) {
+TEST_F(TiffSink, writes_frames_that_are_read_back) {
     for (const Sample sample : {Sample::u8, Sample::i8, Sample::u16, Sample::i16, Sample::u32,
                                 Sample::i32, Sample::f32}) {
         const FrameHeader header{3, {37, 29}, sample, 1, {.5, .25, "nm"}, {}, .125};
@@ -75,7 +75,7 @@ TEST_F(TiffSink, WritesFramesThatAreReadBack) {
     }
 }
 
-TEST_F(TiffSink, StoresTheSamplesOfAllFramesConsecutivelyAsImageJExpects) {
+TEST_F(TiffSink, stores_the_samples_of_all_frames_consecutively_as_image_j_expects) {
     for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
         const TiffParser file = written({5, shape, sample, 1, {}, {}});
         EXPECT_THAT(description(file), HasSubstr("ImageJ="));
@@ -94,7 +94,7 @@ TEST_F(TiffSink, StoresTheSamplesOfAllFramesConsecutivelyAsImageJExpects) {
     }
 }
 
-TEST_F(TiffSink, AlignsDirectoriesAndTextsToEvenOffsets) {
+TEST_F(TiffSink, aligns_directories_and_texts_to_even_offsets) {
     write_pattern(path, {3, {3, 3}, Sample::u8, 1, {.3, .3, "nm"}, {}});
     const std::string bytes = content(path);
     const TiffParser file(bytes);
@@ -108,7 +108,7 @@ TEST_F(TiffSink, AlignsDirectoriesAndTextsToEvenOffsets) {
     }
 }
 
-TEST_F(TiffSink, WritesPixelSizeUnitAndIntervalAsImageJReadsThem) {
+TEST_F(TiffSink, writes_pixel_size_unit_and_interval_as_image_j_reads_them) {
     const TiffParser file = written({2, shape, Sample::u8, 1, {.3, 7, "µm"}, {}, .05});
     EXPECT_THAT(description(file), HasSubstr("\nunit=\\u00B5m\n"))
         << "escaped as in Java properties";
@@ -120,7 +120,7 @@ TEST_F(TiffSink, WritesPixelSizeUnitAndIntervalAsImageJReadsThem) {
     }
 }
 
-TEST_F(TiffSink, UsesAnotherUnitIfTheResolutionIsTooLargeForTiff) {
+TEST_F(TiffSink, uses_another_unit_if_the_resolution_is_too_large_for_tiff) {
     const TiffParser file = written({1, shape, Sample::u8, 1, {2.5e-10, 2.5e-10, "m"}, {}});
     EXPECT_THAT(description(file), HasSubstr("\nunit=nm\n"));
     const PixelSize pixel = format::open_frames(path)->header().pixel;
@@ -128,14 +128,14 @@ TEST_F(TiffSink, UsesAnotherUnitIfTheResolutionIsTooLargeForTiff) {
     EXPECT_NEAR(pixel.x, .25, 1e-7);
 }
 
-TEST_F(TiffSink, DescribesPlanesThatAreNotASeriesAsSlices) {
+TEST_F(TiffSink, describes_planes_that_are_not_a_series_as_slices) {
     const TiffParser file =
         written({3, shape, Sample::f32, 1, {}, {}}, {format::StackAxis::slices});
     EXPECT_THAT(description(file), HasSubstr("\nslices=3\n"));
     EXPECT_EQ(format::open_frames(path)->header().frames, 3);
 }
 
-TEST_F(TiffSink, KeepsTheDistanceOfSlices) {
+TEST_F(TiffSink, keeps_the_distance_of_slices) {
     for (const Sample sample : {Sample::u16, Sample::u32}) { // described for ImageJ, and for OME
         FrameHeader header{3, shape, sample, 1, {.5, .25, "µm"}, {}};
         header.slice_distance = 2;
@@ -161,7 +161,7 @@ std::string stored(std::u16string_view text) {
     return {reinterpret_cast<const char*>(text.data()), text.size() * sizeof text[0]};
 }
 
-TEST_F(TiffSink, WritesLabelsOfFramesAsImageJReadsThem) {
+TEST_F(TiffSink, writes_labels_of_frames_as_image_j_reads_them) {
     const TiffParser file = written({3, shape, Sample::u16, 1, {.5, .5, "nm"}, {}},
                                     {format::StackAxis::time, {"frame 0", "frame 2", "µ"}});
     const TiffDirectory& first = file.directories().front();
@@ -188,12 +188,12 @@ TEST_F(TiffSink, WritesLabelsOfFramesAsImageJReadsThem) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
 }
 
-TEST_F(TiffSink, RefusesLabelsOfAnotherNumberThanFrames) {
+TEST_F(TiffSink, refuses_labels_of_another_number_than_frames) {
     EXPECT_THROW(written({3, shape, Sample::u8}, {format::StackAxis::time, {"frame 0"}}),
                  std::logic_error);
 }
 
-TEST_F(TiffSink, WritesNoImageJDescriptionForSamplesThatImageJCannotRead) {
+TEST_F(TiffSink, writes_no_image_j_description_for_samples_that_image_j_cannot_read) {
     const TiffParser file = written({3, shape, Sample::u32, 1, {.5, .5, "Å"}, {}, 2});
     EXPECT_THAT(description(file), Not(HasSubstr("ImageJ")));
     EXPECT_THAT(description(file), HasSubstr("Type=\"uint32\" SizeX=\"13\" SizeY=\"7\" "
@@ -206,7 +206,7 @@ TEST_F(TiffSink, WritesNoImageJDescriptionForSamplesThatImageJCannotRead) {
     EXPECT_NEAR(file.rational(first, 282), 2e8, 1);
 }
 
-TEST_F(TiffSink, ChoosesImageJTiffOrBigTiffByTheFileLength) {
+TEST_F(TiffSink, chooses_image_j_tiff_or_big_tiff_by_the_file_length) {
     const auto layout = [](std::int64_t frames, ImageShape size, Sample sample) {
         return format::TiffLayout({frames, size, sample, 1, {}, {}}, {});
     };
@@ -231,7 +231,7 @@ TEST_F(TiffSink, ChoosesImageJTiffOrBigTiffByTheFileLength) {
     EXPECT_TRUE(!wide.for_imagej() && wide.big());
 }
 
-TEST_F(TiffSink, FollowsTheImageJConventionBeyond4GiB) {
+TEST_F(TiffSink, follows_the_image_j_convention_beyond_4_gi_b) {
     const FrameHeader header{90, {4096, 4096}, Sample::f32, 1, {.1, .1, "nm"}, {}, .5};
     std::vector<std::uint32_t> samples(4096);
     samples[4095] = 0x40490fdb; // the bits of pi as a float
@@ -244,7 +244,7 @@ TEST_F(TiffSink, FollowsTheImageJConventionBeyond4GiB) {
     EXPECT_EQ(read_rows(*source, 88, {0, 1})[4095], 0);
 }
 
-TEST_F(TiffSink, WritesBigTiffBeyond4GiBForSamplesThatImageJCannotRead) {
+TEST_F(TiffSink, writes_big_tiff_beyond_4_gi_b_for_samples_that_image_j_cannot_read) {
     const FrameHeader header{70, {4096, 4096}, Sample::u32, 1, {.1, .1, "nm"}, {}};
     std::vector<std::uint32_t> samples(4096);
     samples[4095] = 4294967295U;
@@ -258,7 +258,7 @@ TEST_F(TiffSink, WritesBigTiffBeyond4GiBForSamplesThatImageJCannotRead) {
     EXPECT_EQ(row, samples);
 }
 
-TEST_F(TiffSink, RefusesSamplesThatTiffCannotStore) {
+TEST_F(TiffSink, refuses_samples_that_tiff_cannot_store) {
     const auto refused = [&](FrameHeader header) {
         return failure([&] { format::create_frames(path, header); });
     };

@@ -47,13 +47,13 @@ class Writing : public testing::Test {
     Image image = any_colours({397, 301}, 1); // larger than any buffer, even compressed
 };
 
-TEST_F(Writing, LeavesOnlyTheWrittenFilesInTheFolder) {
+TEST_F(Writing, leaves_only_the_written_files_in_the_folder) {
     for (const std::string& name : names)
         format::write_image(folder.path(name), image);
     EXPECT_EQ(folder.entries(), 4);
 }
 
-TEST_F(Writing, IntoAMissingFolderFailsNamingIt) {
+TEST_F(Writing, into_a_missing_folder_fails_naming_it) {
     for (const std::string& name : names) {
         const std::string path = folder.path("none/" + name);
         EXPECT_EQ(failure([&] { format::write_image(path, image); }),
@@ -62,13 +62,13 @@ TEST_F(Writing, IntoAMissingFolderFailsNamingIt) {
     }
 }
 
-TEST_F(Writing, OverAFolderFails) {
+TEST_F(Writing, over_a_folder_fails) {
     std::filesystem::create_directory(folder.path("a.exr"));
     EXPECT_THAT(failure([&] { format::write_image(folder.path("a.exr"), image); }),
                 EndsWith("a.exr: cannot be written: the path is a folder"));
 }
 
-TEST_F(Writing, InterruptedLeavesOnlyTheOldFile) {
+TEST_F(Writing, interrupted_leaves_only_the_old_file) {
     for (const std::string& name : names) {
         const std::string path = folder.path(name);
         fill_file(path, "precious");
@@ -88,7 +88,7 @@ bool knows_nameless_files(const std::string& folder) {
     return file >= 0;
 }
 
-TEST_F(Writing, LeavesNoFileIfTheProcessIsKilled) {
+TEST_F(Writing, leaves_no_file_if_the_process_is_killed) {
     if (!knows_nameless_files(folder.path()))
         GTEST_SKIP() << "needs files without a name";
     AtomicFile file(folder.path("a.txt"));
@@ -99,7 +99,7 @@ TEST_F(Writing, LeavesNoFileIfTheProcessIsKilled) {
     EXPECT_EQ(content(folder.path("a.txt")).size(), std::size_t{1} << 20);
 }
 
-TEST_F(Writing, CanBeCheckedInAdvanceWithoutCreatingFiles) {
+TEST_F(Writing, can_be_checked_in_advance_without_creating_files) {
     fill_file(folder.path("old"), "old");
     require_writable(folder.path("new"));
     require_writable(folder.path("old"));
@@ -110,7 +110,7 @@ TEST_F(Writing, CanBeCheckedInAdvanceWithoutCreatingFiles) {
     EXPECT_THROW(require_writable(folder.path()), InvalidFile);
 }
 
-TEST_F(Writing, ToAFullDiskReportsTheError) {
+TEST_F(Writing, to_a_full_disk_reports_the_error) {
     const SmallDisk disk(folder.path());
     if (!disk.mounted())
         GTEST_SKIP() << "needs the right to mount a file system";
@@ -125,7 +125,7 @@ TEST_F(Writing, ToAFullDiskReportsTheError) {
     }
 }
 
-TEST_F(Writing, ToAFullDeviceReportsTheErrorAndKeepsTheDevice) {
+TEST_F(Writing, to_a_full_device_reports_the_error_and_keeps_the_device) {
     EXPECT_EQ(failure([] { write_file("/dev/full", "text"); }),
               "/dev/full: cannot be written: No space left on device");
     write_file("/dev/null", "text");
@@ -134,7 +134,7 @@ TEST_F(Writing, ToAFullDeviceReportsTheErrorAndKeepsTheDevice) {
     EXPECT_TRUE(S_ISCHR(device.st_mode));
 }
 
-TEST_F(Writing, IntoAFolderWithoutPermissionFails) {
+TEST_F(Writing, into_a_folder_without_permission_fails) {
     if (geteuid() == 0)
         GTEST_SKIP() << "root may write anywhere";
     std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_exec);
@@ -143,7 +143,7 @@ TEST_F(Writing, IntoAFolderWithoutPermissionFails) {
     std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
 }
 
-TEST_F(Writing, OverAProtectedFileFails) {
+TEST_F(Writing, over_a_protected_file_fails) {
     if (geteuid() == 0)
         GTEST_SKIP() << "root may write anywhere";
     fill_file(folder.path("a.exr"), "precious");
@@ -152,7 +152,7 @@ TEST_F(Writing, OverAProtectedFileFails) {
                 EndsWith("cannot be written: Permission denied"));
 }
 
-TEST_F(Writing, ThroughALinkReplacesTheLinkedFile) {
+TEST_F(Writing, through_a_link_replaces_the_linked_file) {
     std::filesystem::create_directory(folder.path("real"));
     fill_file(folder.path("real/file"), "old");
     std::filesystem::create_symlink("real/file", folder.path("link"));
@@ -161,7 +161,7 @@ TEST_F(Writing, ThroughALinkReplacesTheLinkedFile) {
     EXPECT_EQ(content(folder.path("real/file")), "new");
 }
 
-TEST_F(Writing, ThroughALinkToAMissingFileCreatesTheFile) {
+TEST_F(Writing, through_a_link_to_a_missing_file_creates_the_file) {
     std::filesystem::create_directory(folder.path("real"));
     std::filesystem::create_symlink("real/file", folder.path("link"));
     std::filesystem::create_symlink("link", folder.path("second"));
@@ -179,7 +179,7 @@ TEST_F(Writing, ThroughALinkToAMissingFileCreatesTheFile) {
         EXPECT_TRUE(std::filesystem::is_symlink(folder.path(link)));
 }
 
-TEST_F(Writing, KeepsTheModeOfTheReplacedFile) {
+TEST_F(Writing, keeps_the_mode_of_the_replaced_file) {
     const auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
     fill_file(folder.path("a"), "old");
     std::filesystem::permissions(folder.path("a"), mode);
@@ -187,13 +187,13 @@ TEST_F(Writing, KeepsTheModeOfTheReplacedFile) {
     EXPECT_EQ(std::filesystem::status(folder.path("a")).permissions(), mode);
 }
 
-TEST_F(Writing, WithTheLongestPossibleNameWorks) {
+TEST_F(Writing, with_the_longest_possible_name_works) {
     const std::string path = folder.path(std::string(251, 'x') + ".exr");
     format::write_image(path, image);
     EXPECT_TRUE(same_bits(format::read_image(path), image));
 }
 
-TEST_F(Writing, OneFileFromManyThreadsLeavesOneCompleteVersion) {
+TEST_F(Writing, one_file_from_many_threads_leaves_one_complete_version) {
     const std::string path = folder.path("a");
     std::vector<std::thread> threads;
     for (char letter = 'a'; letter < 'i'; ++letter) {
@@ -209,7 +209,7 @@ TEST_F(Writing, OneFileFromManyThreadsLeavesOneCompleteVersion) {
     EXPECT_EQ(folder.entries(), 1);
 }
 
-TEST_F(Writing, AfterSeekingOverwritesDataAndCommitReportsEarlierFailures) {
+TEST_F(Writing, after_seeking_overwrites_data_and_commit_reports_earlier_failures) {
     AtomicFile file(folder.path("a"));
     file.write("abcdef");
     file.seek(2);
@@ -227,7 +227,7 @@ TEST_F(Writing, AfterSeekingOverwritesDataAndCommitReportsEarlierFailures) {
     EXPECT_EQ(content(folder.path("b")), "abXYef");
 }
 
-TEST_F(Writing, OfUnsupportedPixelsFails) {
+TEST_F(Writing, of_unsupported_pixels_fails) {
     const Image none({0, 5}, rgba_f32), other({2, 2}, ElementFormat{"labels", 4});
     for (const std::string& name : names) {
         const std::string path = folder.path(name);

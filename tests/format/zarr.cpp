@@ -52,7 +52,7 @@ class Zarr : public testing::Test {
     std::string path = folder.path("a.zarr");
 };
 
-TEST_F(Zarr, OfBoolsIsReadAsZerosAndOnes) {
+TEST_F(Zarr, of_bools_is_read_as_zeros_and_ones) {
     put_file(path + "/.zarray",
              ZarrPattern{.sides = {2, 2}, .chunk = {2, 2}, .type = "|b1", .fill = "false"}.text());
     put_file(path + "/0.0", std::string("\0\1\2\xff", 4));
@@ -62,7 +62,7 @@ TEST_F(Zarr, OfBoolsIsReadAsZerosAndOnes) {
     EXPECT_EQ(read_frame(*format::open_frames(path), 0), (std::vector<float>{0, 1, 1, 1, 1, 1}));
 }
 
-TEST_F(Zarr, OfEveryCompressorIsReadInBothOrders) {
+TEST_F(Zarr, of_every_compressor_is_read_in_both_orders) {
     for (const ZarrCompressor& compressor : zarr_compressors()) {
         for (const std::string order : {"C", "F"}) {
             for (const std::string separator : {"", ".", "/"}) {
@@ -76,14 +76,14 @@ TEST_F(Zarr, OfEveryCompressorIsReadInBothOrders) {
     }
 }
 
-TEST_F(Zarr, OfGzipWithSeveralMembersIsRead) {
+TEST_F(Zarr, of_gzip_with_several_members_is_read) {
     const auto in_two = [](const std::string& chunk) {
         return deflated(chunk.substr(0, 30), true) + deflated(chunk.substr(30), true);
     };
     EXPECT_TRUE(holds_pattern(*open({.compressor = {R"({"id": "gzip"})", in_two}})));
 }
 
-TEST_F(Zarr, OfAnyShapeOfChunksIsRead) {
+TEST_F(Zarr, of_any_shape_of_chunks_is_read) {
     const std::vector<std::vector<std::int64_t>> chunks{{1, 1, 1}, {3, 7, 13}, {5, 8, 16},
                                                         {2, 7, 4}, {1, 3, 13}, {3, 1, 20}};
     for (const auto& chunk : chunks) {
@@ -94,7 +94,7 @@ TEST_F(Zarr, OfAnyShapeOfChunksIsRead) {
     }
 }
 
-TEST_F(Zarr, OfTwoToFiveAxesHasTheOthersAsFrames) {
+TEST_F(Zarr, of_two_to_five_axes_has_the_others_as_frames) {
     const std::vector<std::vector<std::int64_t>> sides{
         {7, 13},       {1, 13},       {4, 7, 13},      {3, 2, 7, 13},
         {1, 5, 7, 13}, {5, 1, 7, 13}, {2, 3, 2, 7, 13}};
@@ -109,7 +109,7 @@ TEST_F(Zarr, OfTwoToFiveAxesHasTheOthersAsFrames) {
     }
 }
 
-TEST_F(Zarr, WithMissingChunksHasTheFillValueThere) {
+TEST_F(Zarr, with_missing_chunks_has_the_fill_value_there) {
     const auto except = [](const std::string& name) { return name != "0.0.1" && name != "1.1.2"; };
     const auto only = [](const std::string& name) { return name == "1.2.1"; }; // of bands of rows
     for (const ZarrPattern& array :
@@ -135,7 +135,7 @@ TEST_F(Zarr, WithMissingChunksHasTheFillValueThere) {
     }
 }
 
-TEST_F(Zarr, WithoutChunksHasOnlyTheFillValue) {
+TEST_F(Zarr, without_chunks_has_only_the_fill_value) {
     const auto none = [](auto&) { return false; };
     const auto fill_of = [&](const std::string& type, const std::string& fill) {
         const auto source = open({.type = type, .fill = fill, .stored = none});
@@ -162,7 +162,7 @@ TEST_F(Zarr, WithoutChunksHasOnlyTheFillValue) {
     EXPECT_EQ(refusal(), "/.zarray: fill_value is \"zero\", expected null or a value of f32");
 }
 
-TEST_F(Zarr, IsReadInAnyOrderOfFramesAndRows) {
+TEST_F(Zarr, is_read_in_any_order_of_frames_and_rows) {
     const auto source = open({.sides = {12, 40, 33}, .chunk = {5, 16, 8}});
     for (int i = 0; i < 300; ++i) {
         const std::int64_t frame = i * 7 % 12, first = i * 13 % 40;
@@ -174,7 +174,7 @@ TEST_F(Zarr, IsReadInAnyOrderOfFramesAndRows) {
     }
 }
 
-TEST_F(Zarr, DecodesEachChunkOnceIfFramesAreReadInOrder) {
+TEST_F(Zarr, decodes_each_chunk_once_if_frames_are_read_in_order) {
     const auto source = open({.sides = {8, 20, 20}, .chunk = {4, 10, 10}});
     read_frame(*source, 0);
     for (const std::string name : {"0.0.0", "0.0.1", "0.1.0", "0.1.1"})
@@ -184,7 +184,7 @@ TEST_F(Zarr, DecodesEachChunkOnceIfFramesAreReadInOrder) {
     EXPECT_NE(read_frame(*format::open_frames(path), 3), pattern_frame<float>(3, {20, 20}));
 }
 
-TEST_F(Zarr, ReadsOnlyTheChunksThatRowsNeed) {
+TEST_F(Zarr, reads_only_the_chunks_that_rows_need) {
     const auto source = open({.sides = {8, 20, 20}, .chunk = {4, 10, 10}});
     fill_file(path + "/0.1.0", "damaged");
     EXPECT_EQ(read_rows(*source, 0, {0, 10}).size(), 200U);
@@ -193,7 +193,7 @@ TEST_F(Zarr, ReadsOnlyTheChunksThatRowsNeed) {
     EXPECT_EQ(read_frame(*source, 4), pattern_frame<float>(4, {20, 20}));
 }
 
-TEST_F(Zarr, DecodesChunksWithSeveralThreads) {
+TEST_F(Zarr, decodes_chunks_with_several_threads) {
     ZarrPattern array{.sides = {8, 140, 300}, .chunk = {8, 128, 16}};
     array.compressor = blosc_compressor("lz4", BLOSC_SHUFFLE);
     EXPECT_TRUE(holds_pattern(*open(array)));
@@ -205,7 +205,7 @@ TEST_F(Zarr, DecodesChunksWithSeveralThreads) {
     }
 }
 
-TEST(ZarrTasks, ThrowTheExceptionOfTheFirstTaskThatFails) {
+TEST(ZarrTasks, throw_the_exception_of_the_first_task_that_fails) {
     using namespace std::chrono_literals;
     for (const std::int64_t last : {0, 1}) { // the task that fails last
         std::atomic<int> begun{0};
@@ -224,7 +224,7 @@ TEST(ZarrTasks, ThrowTheExceptionOfTheFirstTaskThatFails) {
     }
 }
 
-TEST(ZarrTasks, RunOnceEachWithAThreadOfTheirOwn) {
+TEST(ZarrTasks, run_once_each_with_a_thread_of_their_own) {
     for (const int threads : {1, 3, 8}) {
         std::vector<int> runs(100, 0);
         std::vector<std::atomic<int>> busy(static_cast<std::size_t>(threads));
@@ -263,7 +263,7 @@ bool is_plane(FrameSource& source, std::int64_t frame, std::int64_t time, std::i
            pattern_frame<float>((time * 2 + channel) * 3 + slice, {10, 8});
 }
 
-TEST_F(Zarr, OfOmeHasChannelsSlicesPixelSizeAndInterval) {
+TEST_F(Zarr, of_ome_has_channels_slices_pixel_size_and_interval) {
     const auto source = open_image(image_of(axes_of_image));
     EXPECT_EQ(source->header().frames, 2);
     EXPECT_EQ(source->header().pixel, (PixelSize{.25, .5, "µm"}));
@@ -294,7 +294,7 @@ TEST_F(Zarr, OfOmeHasChannelsSlicesPixelSizeAndInterval) {
     EXPECT_EQ(half->header().hyperstack.slices, 3);
 }
 
-TEST_F(Zarr, OfOmeWithoutTimesHasSlicesAsFrames) {
+TEST_F(Zarr, of_ome_without_times_has_slices_as_frames) {
     std::filesystem::remove_all(path);
     put_file(path + "/.zattrs", R"({"multiscales": [{"axes": ["c", "z", "y", "x"],
         "datasets": [{"path": "0"}]}]})");
@@ -309,7 +309,7 @@ TEST_F(Zarr, OfOmeWithoutTimesHasSlicesAsFrames) {
     EXPECT_EQ(read_frame(*second, 0), pattern_frame<float>(5, {13, 7}));
 }
 
-TEST_F(Zarr, OfOmeWithUnknownAxesHasAllPlanesAsFrames) {
+TEST_F(Zarr, of_ome_with_unknown_axes_has_all_planes_as_frames) {
     for (const std::string axes :
          {R"("axes": ["t", "q", "z", "y", "x"])", R"("axes": ["t", "t", "z", "y", "x"])"}) {
         const auto source = open_image(image_of(axes));
@@ -325,7 +325,7 @@ TEST_F(Zarr, OfOmeWithUnknownAxesHasAllPlanesAsFrames) {
               2); // OME-Zarr 0.1
 }
 
-TEST_F(Zarr, OfOmeWithInvalidMetadataIsRefused) {
+TEST_F(Zarr, of_ome_with_invalid_metadata_is_refused) {
     const auto says = [&](const std::string& attributes) {
         const std::string message = failure([&] { open_image(attributes); });
         return message.starts_with(path) ? message.substr(path.size()) : message;
@@ -356,7 +356,7 @@ TEST_F(Zarr, OfOmeWithInvalidMetadataIsRefused) {
     EXPECT_THAT(remarks(*open_image(size)), HasSubstr("is implausible and is ignored"));
 }
 
-TEST_F(Zarr, InAGroupIsTheOnlyArrayThatIsNotOfLabels) {
+TEST_F(Zarr, in_a_group_is_the_only_array_that_is_not_of_labels) {
     write_zarr(path + "/raw/em", {});
     write_zarr(path + "/cells.zarr/0", {});
     EXPECT_THAT(refusal(), HasSubstr("holds several arrays"));
@@ -372,7 +372,7 @@ TEST_F(Zarr, InAGroupIsTheOnlyArrayThatIsNotOfLabels) {
     EXPECT_THAT(refusal(), HasSubstr("cells.zarr/0, labels/nuclei/0"));
 }
 
-TEST_F(Zarr, InAGroupIsTheNamedOrTheOnlyArray) {
+TEST_F(Zarr, in_a_group_is_the_named_or_the_only_array) {
     put_file(path + "/.zgroup", R"({"zarr_format": 2})");
     EXPECT_EQ(refusal(), ": is a Zarr group without arrays");
     write_zarr(path + "/raw/em", {});
@@ -389,7 +389,7 @@ TEST_F(Zarr, InAGroupIsTheNamedOrTheOnlyArray) {
         EXPECT_THAT(refusal(detail), HasSubstr("leads out of its group")) << detail;
 }
 
-TEST_F(Zarr, OfBioformats2rawIsTheFirstImage) {
+TEST_F(Zarr, of_bioformats_2_raw_is_the_first_image) {
     put_file(path + "/.zattrs", R"({"bioformats2raw.layout": 3})");
     put_file(path + "/0/.zattrs",
              R"({"multiscales": [{"axes": ["z", "y", "x"], "datasets": [{"path": "0"}]}]})");
@@ -419,7 +419,7 @@ std::string axis_of_signal(const std::string& name, double scale, const std::str
                        name, scale, unit);
 }
 
-TEST_F(Zarr, OfHyperSpyIsTheSignalWithItsAxes) {
+TEST_F(Zarr, of_hyperspy_is_the_signal_with_its_axes) {
     path = folder.path("a.zspy");
     const std::string row = axis_of_signal("y", .5, "nm"), column = axis_of_signal("x", .25, "nm");
     write_signal(path + "/Experiments/first", {axis_of_signal("time", 2, "s"), row, column});
@@ -455,7 +455,7 @@ TEST_F(Zarr, OfHyperSpyIsTheSignalWithItsAxes) {
     EXPECT_THAT(refusal("::Experiments/first"), HasSubstr("axis-1/.zattrs: scale is \"wide\""));
 }
 
-TEST_F(Zarr, IsAFormatOfFoldersWithItsExtension) {
+TEST_F(Zarr, is_a_format_of_folders_with_its_extension) {
     write_zarr(path, {});
     EXPECT_EQ(format::format_of_frames(path), "Zarr");
     EXPECT_EQ(format::format_of_frames(path + "/"), "Zarr");

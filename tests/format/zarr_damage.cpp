@@ -58,7 +58,7 @@ class DamagedZarr : public testing::Test {
     const std::string chunk = zarr_chunk({}, {0, 0, 0});
 };
 
-TEST_F(DamagedZarr, WithMissingFieldsIsRefused) {
+TEST_F(DamagedZarr, with_missing_fields_is_refused) {
     const std::vector<std::string> fields{"zarr_format", "shape",      "chunks", "dtype",
                                           "compressor",  "fill_value", "order"};
     for (const std::string& field : fields)
@@ -66,7 +66,7 @@ TEST_F(DamagedZarr, WithMissingFieldsIsRefused) {
     EXPECT_EQ(with("\"filters\"", "\"x\""), "nothing was thrown"); // old files have no filters
 }
 
-TEST_F(DamagedZarr, WithFieldsOfWrongTypesIsRefused) {
+TEST_F(DamagedZarr, with_fields_of_wrong_types_is_refused) {
     EXPECT_THAT(with("[3, 7, 13]", "21"), HasSubstr("/.zarray: shape is 21, expected an array"));
     EXPECT_THAT(with("[3, 7, 13]", "[3, 7.5, 13]"), HasSubstr("shape[1] is 7.5, expected"));
     EXPECT_THAT(with("[3, 7, 13]", "[3, \"7\", 13]"), HasSubstr("shape[1] is \"7\", expected"));
@@ -89,7 +89,7 @@ TEST_F(DamagedZarr, WithFieldsOfWrongTypesIsRefused) {
     }
 }
 
-TEST_F(DamagedZarr, WithImpossibleLengthsIsRefused) {
+TEST_F(DamagedZarr, with_impossible_lengths_is_refused) {
     for (const std::string length :
          {"0", "-7", "1e3", "2000000000000000000", "9223372036854775808", "99999999999999999999"}) {
         EXPECT_THAT(with("[3, 7, 13]", "[3, " + length + ", 13]"),
@@ -112,7 +112,7 @@ TEST_F(DamagedZarr, WithImpossibleLengthsIsRefused) {
     EXPECT_THAT(with("[3, 7, 13]", many + "]"), HasSubstr("expected at most 32 axes"));
 }
 
-TEST_F(DamagedZarr, WithOtherTextThanJsonIsRefused) {
+TEST_F(DamagedZarr, with_other_text_than_json_is_refused) {
     const std::string text = ZarrPattern{}.text();
     for (std::size_t length = 0; length < text.size(); ++length) {
         put_file(path + "/.zarray", text.substr(0, length));
@@ -130,7 +130,7 @@ TEST_F(DamagedZarr, WithOtherTextThanJsonIsRefused) {
     EXPECT_THAT(refusal(), HasSubstr("/.zattrs: has 8589934592 bytes, expected at most 67108864"));
 }
 
-TEST_F(DamagedZarr, OfAnotherVersionIsRefused) {
+TEST_F(DamagedZarr, of_another_version_is_refused) {
     EXPECT_THAT(with("\"zarr_format\": 2", "\"zarr_format\": 3"),
                 HasSubstr("zarr_format is 3, expected 2"));
     fs::remove(path + "/.zarray");
@@ -140,7 +140,7 @@ TEST_F(DamagedZarr, OfAnotherVersionIsRefused) {
     EXPECT_EQ(refusal(), "/zarr.json: zarr_format is 4, expected 3");
 }
 
-TEST_F(DamagedZarr, OfOtherCodecsIsRefusedByTheirNames) {
+TEST_F(DamagedZarr, of_other_codecs_is_refused_by_their_names) {
     for (const std::string codec : {"lz4", "bz2", "lzma", "zfpy", "packbits"}) {
         EXPECT_EQ(
             with("\"compressor\": null", "\"compressor\": {\"id\": \"" + codec + "\"}"),
@@ -156,7 +156,7 @@ TEST_F(DamagedZarr, OfOtherCodecsIsRefusedByTheirNames) {
         "zlib");
 }
 
-TEST_F(DamagedZarr, WithTruncatedChunksIsRefused) {
+TEST_F(DamagedZarr, with_truncated_chunks_is_refused) {
     for (const ZarrCompressor& compressor : zarr_compressors()) {
         const std::string whole = compressor.compress(chunk);
         for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -171,7 +171,7 @@ TEST_F(DamagedZarr, WithTruncatedChunksIsRefused) {
     }
 }
 
-TEST_F(DamagedZarr, WithChunksOfAnotherLengthIsRefused) {
+TEST_F(DamagedZarr, with_chunks_of_another_length_is_refused) {
     EXPECT_EQ(stored_as(no_compressor(), chunk + "x"),
               "/0.0.0: has 81 bytes, expected a chunk of 80");
     const std::string longer = chunk + "xy", shorter = chunk.substr(2);
@@ -192,7 +192,7 @@ TEST_F(DamagedZarr, WithChunksOfAnotherLengthIsRefused) {
     }
 }
 
-TEST_F(DamagedZarr, WithChunksOfAnotherCodecIsRefused) {
+TEST_F(DamagedZarr, with_chunks_of_another_codec_is_refused) {
     const auto all = zarr_compressors();
     const std::vector<ZarrCompressor> some{all[1], all[2], all[3], blosc_compressor("zstd", 1)};
     for (const ZarrCompressor& stated : some) {
@@ -214,7 +214,7 @@ TEST_F(DamagedZarr, WithChunksOfAnotherCodecIsRefused) {
     EXPECT_EQ(refusal(), "/0.0: has Blosc data of codec 2, expected blosclz, lz4, zlib or zstd");
 }
 
-TEST_F(DamagedZarr, WithAnyChangedByteIsReadOrRefusedWithoutACrash) {
+TEST_F(DamagedZarr, with_any_changed_byte_is_read_or_refused_without_a_crash) {
     using Codecs = std::vector<format::ZarrCodec>;
     const std::vector<Codecs> codecs{
         {}, {format::ZarrCodec::zlib}, {format::ZarrCodec::gzip}, {format::ZarrCodec::zstd}};
@@ -252,7 +252,7 @@ TEST_F(DamagedZarr, WithAnyChangedByteIsReadOrRefusedWithoutACrash) {
     }
 }
 
-TEST_F(DamagedZarr, CannotDemandMemoryThatItsFilesDoNotJustify) {
+TEST_F(DamagedZarr, cannot_demand_memory_that_its_files_do_not_justify) {
     const long before = memory_before();
     const ZarrCompressor zstd = zarr_compressors()[3];
     const auto opened = [&](const ZarrPattern& array) {
@@ -284,7 +284,7 @@ TEST_F(DamagedZarr, CannotDemandMemoryThatItsFilesDoNotJustify) {
     EXPECT_LT(peak_memory() - before, 1 << 19);
 }
 
-TEST_F(DamagedZarr, IsReadWithLimitedMemory) {
+TEST_F(DamagedZarr, is_read_with_limited_memory) {
     const long before = memory_before();
     const auto opened = [&](const ZarrPattern& array) {
         fs::remove_all(path);
@@ -310,7 +310,7 @@ TEST_F(DamagedZarr, IsReadWithLimitedMemory) {
     EXPECT_LT(peak_memory() - before, 1 << 19);
 }
 
-TEST_F(DamagedZarr, OfFilesOutsideItsFolderIsRefusedUnlessAllowed) {
+TEST_F(DamagedZarr, of_files_outside_its_folder_is_refused_unless_allowed) {
     const std::string secret = folder.path("secret");
     fs::rename(path + "/0.0.0", secret);
     fs::create_symlink("../secret", path + "/0.0.0");
@@ -328,7 +328,7 @@ TEST_F(DamagedZarr, OfFilesOutsideItsFolderIsRefusedUnlessAllowed) {
     EXPECT_THAT(refusal(), HasSubstr("/0.0.0: cannot be read: Too many levels of symbolic links"));
 }
 
-TEST_F(DamagedZarr, OfFoldersOutsideItsFolderIsRefusedUnlessAllowed) {
+TEST_F(DamagedZarr, of_folders_outside_its_folder_is_refused_unless_allowed) {
     const std::string outside = folder.path("outside");
     fs::rename(path, outside);
     fs::create_directory(path);
@@ -349,7 +349,7 @@ TEST_F(DamagedZarr, OfFoldersOutsideItsFolderIsRefusedUnlessAllowed) {
     EXPECT_THAT(refusal(), HasSubstr("/.zarray: is stored outside its Zarr store"));
 }
 
-TEST_F(DamagedZarr, WithBrokenLinksToFoldersIsRefused) {
+TEST_F(DamagedZarr, with_broken_links_to_folders_is_refused) {
     fs::remove_all(path);
     write_zarr(path, {.separator = "/"});
     fs::remove_all(path + "/1");
@@ -358,7 +358,7 @@ TEST_F(DamagedZarr, WithBrokenLinksToFoldersIsRefused) {
     EXPECT_EQ(refusal(), "/1: is a symbolic link to a missing file");
 }
 
-TEST_F(DamagedZarr, WithChunksThatAreNotRegularFilesIsRefused) {
+TEST_F(DamagedZarr, with_chunks_that_are_not_regular_files_is_refused) {
     const std::string name = path + "/0.0.0";
     fs::remove(name);
     fs::create_directory(name);

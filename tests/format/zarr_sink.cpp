@@ -56,7 +56,7 @@ class ZarrSink : public testing::Test {
     std::string path = folder.path("a.zarr");
 };
 
-TEST_F(ZarrSink, WritesEverySampleTypeAndShape) {
+TEST_F(ZarrSink, writes_every_sample_type_and_shape) {
     for (const Sample sample : all_samples) {
         for (const int each : {2, 3}) {
             const auto source = written({3, {37, 21}, sample}, version(each));
@@ -81,7 +81,7 @@ TEST_F(ZarrSink, WritesEverySampleTypeAndShape) {
     EXPECT_EQ(folder.entries(), 1);
 }
 
-TEST_F(ZarrSink, WritesMetadataOfOme) {
+TEST_F(ZarrSink, writes_metadata_of_ome) {
     for (const int each : {2, 3}) {
         const std::string file = path + (each == 2 ? "/.zattrs" : "/zarr.json");
         FrameHeader header{3, {37, 21}, Sample::u16, 1, {.25, .5, "µm"}, {}, .125};
@@ -113,7 +113,7 @@ TEST_F(ZarrSink, WritesMetadataOfOme) {
     }
 }
 
-TEST_F(ZarrSink, CompressesChunksOfAtMost4MiB) {
+TEST_F(ZarrSink, compresses_chunks_of_at_most_4_mi_b) {
     written({3, {37, 21}, Sample::u8}, version(2));
     std::string chunk(3 * 37 * 21, '\0');
     const std::string stored = content(path + "/0/0/0/0");
@@ -134,7 +134,7 @@ TEST_F(ZarrSink, CompressesChunksOfAtMost4MiB) {
     EXPECT_EQ(chunks_of({512, {40960, 40960}, Sample::u16}).front(), 1);
 }
 
-TEST_F(ZarrSink, FillsChunksBeyondTheArrayWithZeros) {
+TEST_F(ZarrSink, fills_chunks_beyond_the_array_with_zeros) {
     written({66, {4, 3}, Sample::u8});
     std::string chunk(64 * 12, 'x');
     const std::string stored = content(path + "/0/c/1/0/0");
@@ -144,7 +144,7 @@ TEST_F(ZarrSink, FillsChunksBeyondTheArrayWithZeros) {
     EXPECT_NE(chunk.substr(0, 24), std::string(24, '\0'));
 }
 
-TEST_F(ZarrSink, WritesNoChunksOfZeros) {
+TEST_F(ZarrSink, writes_no_chunks_of_zeros) {
     for (const int each : {2, 3}) {
         const auto sink = format::create_frames(path, {1, {5000, 5000}, Sample::u8}, version(each));
         std::vector<float> rows(5000 * 5000, 0);
@@ -164,7 +164,7 @@ TEST_F(ZarrSink, WritesNoChunksOfZeros) {
     EXPECT_EQ(read_frame(*format::open_frames(path), 0), std::vector<float>(25, 0));
 }
 
-TEST_F(ZarrSink, LeavesNothingUnlessItIsCommitted) {
+TEST_F(ZarrSink, leaves_nothing_unless_it_is_committed) {
     {
         const auto sink = format::create_frames(path, {2, {8, 8}, Sample::u8});
         sink->write(std::vector<float>(64, 1));
@@ -183,7 +183,7 @@ TEST_F(ZarrSink, LeavesNothingUnlessItIsCommitted) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
 }
 
-TEST_F(ZarrSink, ReplacesStoresOfZarrOnly) {
+TEST_F(ZarrSink, replaces_stores_of_zarr_only) {
     write_zarr(path + "/9", {}); // as of another program
     write_zarr(path + "/raw", {});
     put_file(path + "/.zgroup", R"({"zarr_format": 2})");
@@ -227,7 +227,7 @@ TEST_F(ZarrSink, ReplacesStoresOfZarrOnly) {
     EXPECT_EQ(folder.entries(), 0);
 }
 
-TEST_F(ZarrSink, CanBeCheckedWithoutCreatingAnything) {
+TEST_F(ZarrSink, can_be_checked_without_creating_anything) {
     format::require_writable_output(path);
     EXPECT_EQ(folder.entries(), 0);
     write_zarr(path, {});
@@ -239,7 +239,7 @@ TEST_F(ZarrSink, CanBeCheckedWithoutCreatingAnything) {
                 HasSubstr("is a folder"));
 }
 
-TEST_F(ZarrSink, NamesItsFolderAndLeavesNothingIfTheDiskIsFull) {
+TEST_F(ZarrSink, names_its_folder_and_leaves_nothing_if_the_disk_is_full) {
     std::vector<float> rows(3000 * 3000);
     unsigned state = 1;
     for (float& value : rows)

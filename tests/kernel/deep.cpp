@@ -48,7 +48,7 @@ std::vector<RgbaF32> blended(const Memory& pixels, int capacity, ImageShape shap
 
 constexpr ImageShape lists_shape{31, 7};
 
-TEST(DeepKernel, FoldsEqualSortingAllFragmentsForAnyAssociation) {
+TEST(DeepKernel, folds_equal_sorting_all_fragments_for_any_association) {
     std::mt19937 random(5);
     for (int operands = 1; operands <= 5; ++operands) {
         std::vector<DeepImage> images;
@@ -73,7 +73,7 @@ TEST(DeepKernel, FoldsEqualSortingAllFragmentsForAnyAssociation) {
     }
 }
 
-TEST(DeepKernel, FoldsMayWriteToAnyOfTheirSources) {
+TEST(DeepKernel, folds_may_write_to_any_of_their_sources) {
     std::mt19937 random(8);
     for (std::size_t operands = 1; operands <= 4; ++operands) {
         std::vector<DeepImage> images;
@@ -106,7 +106,7 @@ TEST(DeepKernel, FoldsMayWriteToAnyOfTheirSources) {
     }
 }
 
-TEST(DeepKernel, BeyondTheCapacityTheNearestFragmentsAreKeptAndAllAreCounted) {
+TEST(DeepKernel, beyond_the_capacity_the_nearest_fragments_are_kept_and_all_are_counted) {
     std::mt19937 random(6);
     const int capacity = 3;
     const Operator op = kernel::deep_operator(capacity);
@@ -137,7 +137,7 @@ TEST(DeepKernel, BeyondTheCapacityTheNearestFragmentsAreKeptAndAllAreCounted) {
     }
 }
 
-TEST(DeepKernel, AnEmptyOperandLeavesAPixelUnchanged) {
+TEST(DeepKernel, an_empty_operand_leaves_a_pixel_unchanged) {
     std::mt19937 random(7);
     const DeepImage image = random_lists(lists_shape, 4, random);
     const Operator op = kernel::deep_operator(6);
@@ -150,7 +150,7 @@ TEST(DeepKernel, AnEmptyOperandLeavesAPixelUnchanged) {
     EXPECT_EQ(blended(sum, 6, lists_shape), kernel::blend_sorted({&image, 1}));
 }
 
-TEST(DeepKernel, InvalidCapacitiesAreRefused) {
+TEST(DeepKernel, invalid_capacities_are_refused) {
     EXPECT_THROW(kernel::deep_operator(0), InvalidTask);
     EXPECT_THROW(kernel::deep_operator(kernel::largest_capacity + 1), InvalidTask);
     EXPECT_EQ(kernel::deep_operator(kernel::largest_capacity).element.size, 4 + 20 * 1024);

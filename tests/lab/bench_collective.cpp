@@ -37,7 +37,7 @@ CollectiveResults bench(int ranks, const CollectiveCase& what) {
     return first;
 }
 
-TEST(BenchCollective, EveryAlgorithmIsTimedAtEverySizeAndVerified) {
+TEST(BenchCollective, every_algorithm_is_timed_at_every_size_and_verified) {
     for (const int ranks : {1, 2, 3, 6}) {
         std::set<std::string> timed;
         for (CollectiveCase& what : lab::usual_collective_cases()) {
@@ -53,7 +53,7 @@ TEST(BenchCollective, EveryAlgorithmIsTimedAtEverySizeAndVerified) {
     }
 }
 
-TEST(BenchCollective, SizesAreBytesPerBlock) {
+TEST(BenchCollective, sizes_are_bytes_per_block) {
     CollectiveCase what;
     for (const int ranks : {1, 4, 6, 7}) {
         for (const bool tiles : {false, true}) {
@@ -77,7 +77,7 @@ TEST(BenchCollective, SizesAreBytesPerBlock) {
     EXPECT_EQ(pairs.width * pairs.height, 5 * 6 * 6);
 }
 
-TEST(BenchCollective, TablesHaveTheFormatOfTheOsuBenchmarks) {
+TEST(BenchCollective, tables_have_the_format_of_the_osu_benchmarks) {
     CollectiveCase what;
     what.name = "scatter";
     what.sizes = {1, 1024};
@@ -97,7 +97,7 @@ TEST(BenchCollective, TablesHaveTheFormatOfTheOsuBenchmarks) {
     EXPECT_GT(json["sizes"][1]["results"][0]["seconds"]["median"], 0);
 }
 
-TEST(BenchCollective, ErrorsInCasesAreNamed) {
+TEST(BenchCollective, errors_in_cases_are_named) {
     using testing::HasSubstr;
     EXPECT_GE(
         lab::read_collective_cases(test::source_dir() + "/bench/cases/collective.json").size(), 5u);

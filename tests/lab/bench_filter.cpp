@@ -30,7 +30,7 @@ FilterResults timed_filters(int ranks, const FilterCase& what) {
     return first;
 }
 
-TEST(BenchFilter, TimesTheChosenAndOtherConfigurationsAndComparesTheirBits) {
+TEST(BenchFilter, times_the_chosen_and_other_configurations_and_compares_their_bits) {
     for (const int ranks : {1, 2, 3}) {
         for (const ElementFormat& element : {gray_f32, gray_u8, gray_u16}) {
             FilterCase what;
@@ -54,7 +54,7 @@ TEST(BenchFilter, TimesTheChosenAndOtherConfigurationsAndComparesTheirBits) {
     }
 }
 
-TEST(BenchFilter, OmitsTheConfigurationsPredictedToBeSlowest) {
+TEST(BenchFilter, omits_the_configurations_predicted_to_be_slowest) {
     FilterCase what;
     what.shape = {32, 32};
     what.filter.sigma = 1;
@@ -64,7 +64,7 @@ TEST(BenchFilter, OmitsTheConfigurationsPredictedToBeSlowest) {
     EXPECT_GT(results.left_out, 0);
 }
 
-TEST(BenchFilter, RefusesInvalidCases) {
+TEST(BenchFilter, refuses_invalid_cases) {
     const auto said = [](const std::string& fields) {
         return test::complaint(read_filter_cases, "{\"cases\": [{" + fields + "}]}");
     };

@@ -20,7 +20,7 @@ namespace {
 
 using lab::CompositeCase;
 
-TEST(Contest, AllRanksUseTheSameOrderAndEachRoundIncludesAllContestants) {
+TEST(Contest, all_ranks_use_the_same_order_and_each_round_includes_all_contestants) {
     constexpr int ranks = 3, contestants = 4, rounds = 9;
     std::array<std::string, ranks> turns;
     run_threads(ranks, [&](Communicator communicator) {
@@ -49,7 +49,7 @@ TEST(Contest, AllRanksUseTheSameOrderAndEachRoundIncludesAllContestants) {
     EXPECT_TRUE(reordered);
 }
 
-TEST(Contest, WithBarriersNoRankRunsAhead) {
+TEST(Contest, with_barriers_no_rank_runs_ahead) {
     std::array<std::atomic<int>, 2> done{};
     std::atomic<int> farthest = 0;
     run_threads(2, [&](Communicator communicator) {
@@ -71,7 +71,7 @@ TEST(Contest, WithBarriersNoRankRunsAhead) {
     EXPECT_EQ(farthest, 1);
 }
 
-TEST(Contest, RatiosAreComputedPerRound) {
+TEST(Contest, ratios_are_computed_per_round) {
     const auto ratio =
         lab::estimate_ratio(std::vector<double>{2, 20, 200}, std::vector<double>{1, 10, 100});
     EXPECT_EQ(ratio.median, 2);
@@ -79,7 +79,7 @@ TEST(Contest, RatiosAreComputedPerRound) {
     EXPECT_EQ(ratio.interval.high, 2);
 }
 
-TEST(BenchComposite, CountsTheBytesSentByTheBusiestRank) {
+TEST(BenchComposite, counts_the_bytes_sent_by_the_busiest_rank) {
     run_threads(4, [](Communicator communicator) {
         CompositeCase what;
         what.shape = {40, 10};
@@ -96,7 +96,7 @@ TEST(BenchComposite, CountsTheBytesSentByTheBusiestRank) {
     });
 }
 
-TEST(BenchComposite, EveryPatternAndOperatorAgreesWithASerialFold) {
+TEST(BenchComposite, every_pattern_and_operator_agrees_with_a_serial_fold) {
     run_threads(5, [](Communicator communicator) {
         const std::pair<const char*, const char*> kinds[] = {
             {"over", "f32"}, {"over", "f16"},    {"over", "u8"},    {"add", "f32"},
@@ -119,13 +119,13 @@ TEST(BenchComposite, EveryPatternAndOperatorAgreesWithASerialFold) {
     });
 }
 
-TEST(BenchCases, TheCasesInTheRepositoryCanBeRead) {
+TEST(BenchCases, the_cases_in_the_repository_can_be_read) {
     const auto cases =
         lab::read_composite_cases(test::source_dir() + "/bench/cases/composite.json");
     EXPECT_GE(cases.size(), 5u);
 }
 
-TEST(BenchCases, ErrorsAreReportedWithTheirCase) {
+TEST(BenchCases, errors_are_reported_with_their_case) {
     const auto said = [](const std::string& one) {
         return complaint(lab::read_composite_cases, "{\"cases\": [" + one + "]}");
     };

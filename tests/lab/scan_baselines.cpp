@@ -8,7 +8,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Threads, EveryScanEqualsTheSerialScanOn1To17Ranks) {
+TEST(Threads, every_scan_equals_the_serial_scan_on_1_to_17_ranks) {
     for (int ranks = 1; ranks <= 17; ++ranks) {
         run_threads(ranks, [](const Communicator& communicator) {
             every_scan_gives_the_serial_one<Matrix>(communicator, 1);
@@ -17,13 +17,13 @@ TEST(Threads, EveryScanEqualsTheSerialScanOn1To17Ranks) {
     }
 }
 
-TEST(Threads, MpiScansAreUnavailableWithoutMpi) {
+TEST(Threads, mpi_scans_are_unavailable_without_mpi) {
     run_threads(2, [](const Communicator& communicator) {
         EXPECT_TRUE(lab::mpi_scan_baselines(communicator).empty());
     });
 }
 
-TEST(ExactOperators, DistinguishEveryOrderOfOperands) {
+TEST(ExactOperators, distinguish_every_order_of_operands) {
     const auto x = exact_value<Matrix>(1), y = exact_value<Matrix>(2), z = exact_value<Matrix>(3);
     EXPECT_NE(combine(x, y), combine(y, x));
     EXPECT_EQ(combine(combine(x, y), z), combine(x, combine(y, z)));

@@ -28,7 +28,7 @@ void race(const Communicator& communicator, const char* blend, const char* eleme
 }
 
 /// Groups are small, because MPI's blocking calls poll, which is slow if ranks outnumber cores.
-TEST(Baselines, EqualTheSerialFold) {
+TEST(Baselines, equal_the_serial_fold) {
     for (const int size : {1, 2, 3, 4}) {
         on_group(size, [](const Communicator& communicator) {
             for (const bool collect : {false, true}) {

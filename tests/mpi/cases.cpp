@@ -74,7 +74,7 @@ const bool cases_added = add_cases("OverMpi", operations(), on_group) &&
                          add_cases("SeriesOverMpi", series_cases(), on_group) &&
                          add_cases("NodesOverMpi", node_cases(), on_group);
 
-TEST(NodesOverMpi, MessagesAreUsedIfSharedMemoryIsUnavailable) {
+TEST(NodesOverMpi, messages_are_used_if_shared_memory_is_unavailable) {
     on_group(3, [](const Communicator& communicator) {
         const Bytes most = communicator.rank() == 1 ? Bytes{8} << 20 : 100000;
         const Communicator shared = share_nodes(communicator, {0, most}).communicator;
@@ -84,7 +84,7 @@ TEST(NodesOverMpi, MessagesAreUsedIfSharedMemoryIsUnavailable) {
 }
 
 /// Processes that share memory: after a failure, their communicator is not used again.
-TEST(FailingObjectsOverMpi, AFailureStopsProcessesThatShareMemory) {
+TEST(FailingObjectsOverMpi, a_failure_stops_processes_that_share_memory) {
     const auto body = [](const Communicator& communicator) {
         const SharedNodes nodes = share_nodes(communicator, {0, Bytes{8} << 20});
         const int failed = communicator.size() / 2;

@@ -27,12 +27,12 @@ bool keeps_old_messages_apart() {
     return std::string_view(version, static_cast<std::size_t>(length)).starts_with("Open MPI");
 }
 
-TEST(ChangingOrderOverMpi, AChangeOnOnlySomeRanksIsReportedOnAllRanks) {
+TEST(ChangingOrderOverMpi, a_change_on_only_some_ranks_is_reported_on_all_ranks) {
     if (!keeps_old_messages_apart())
         GTEST_SKIP() << "old messages would reach the tests that follow";
     turning_in_every_group(a_change_on_only_some_ranks_is_reported);
 }
-TEST(ChangingOrderOnSharedNodes, FramesEqualThoseOfACompositorCreatedForTheirOrder) {
+TEST(ChangingOrderOnSharedNodes, frames_equal_those_of_a_compositor_created_for_their_order) {
     turning_in_every_group([](const Communicator& communicator) {
         const SharedNodes nodes = share_nodes(communicator, {2, Bytes{64} << 20});
         tunings_support_changing_orders(nodes.communicator);

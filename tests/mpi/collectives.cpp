@@ -46,7 +46,7 @@ std::set<std::string> baselines_in(const lab::CollectiveResults& results) {
 }
 
 /// Groups are small, because MPI's blocking calls poll, which is slow if ranks outnumber cores.
-TEST(Mpi, MpiCollectivesAgreeWithSextantCollectives) {
+TEST(Mpi, mpi_collectives_agree_with_sextant_collectives) {
     for (const int size : {1, 2, 3, 4}) {
         on_group(size, [](const Communicator& communicator) {
             lab::ContestOptions options;
@@ -63,7 +63,7 @@ TEST(Mpi, MpiCollectivesAgreeWithSextantCollectives) {
 }
 
 /// Only some of MPI's operations support tiles of different sizes, which need a datatype each.
-TEST(Mpi, MpiScattersAndGathersSupportUnevenTiles) {
+TEST(Mpi, mpi_scatters_and_gathers_support_uneven_tiles) {
     on_group(4, [](const Communicator& communicator) {
         const Grid grid{7, 5, 2, 2};
         int takers = 0;

@@ -11,7 +11,7 @@ namespace {
 const bool compositor_added = add_cases("CompositorOverMpi", compositor_cases(), on_group) &&
                               add_cases("FramesInFlightOverMpi", flight_cases(), on_group);
 
-TEST(CompositorOverMpi, WorksAfterItsCommunicatorWasFreed) {
+TEST(CompositorOverMpi, works_after_its_communicator_was_freed) {
     MPI_Comm callers = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &callers);
     const Communicator communicator = from_mpi(callers);
@@ -20,7 +20,7 @@ TEST(CompositorOverMpi, WorksAfterItsCommunicatorWasFreed) {
     expect_picture(communicator, compositor, {30, 20});
 }
 
-TEST(FromMpi, RefusesUnsupportedCommunicators) {
+TEST(FromMpi, refuses_unsupported_communicators) {
     EXPECT_THROW(from_mpi(MPI_COMM_NULL), InvalidTask);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

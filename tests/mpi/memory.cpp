@@ -49,7 +49,7 @@ double most_images(std::string_view algorithm, bool at_root) {
     return at_root || algorithm == "binary-tree" ? 2 : 1;
 }
 
-TEST(MemoryOfARank, HoldsOneImageBesidesTheInputAndTheResult) {
+TEST(MemoryOfARank, holds_one_image_besides_the_input_and_the_result) {
     for (const int ranks : {2, 4, 7}) {
         on_group(ranks, [&](const Communicator& communicator) {
             for (const auto& algorithm : compositing::catalogue()) {

@@ -17,7 +17,7 @@ RegistrationOptions options_of(MotionModel model) {
     return options;
 }
 
-TEST(Mpi, SeriesGiveTheSameMotionsAsOverThreadsAndCanBeCancelled) {
+TEST(Mpi, series_give_the_same_motions_as_over_threads_and_can_be_cancelled) {
     const MadeSeries made = make_series(9);
     for (const auto model : {MotionModel::rigid, MotionModel::nonrigid}) {
         const RegistrationOptions options = options_of(model);

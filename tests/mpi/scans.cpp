@@ -26,7 +26,7 @@ void every_baseline_gives_the_serial_scan(const Communicator& communicator, Elem
     }
 }
 
-TEST(Mpi, MpiScansEqualTheSerialScanInEveryGroup) {
+TEST(Mpi, mpi_scans_equal_the_serial_scan_in_every_group) {
     for (int size : group_sizes) {
         on_group(size, [](const Communicator& communicator) {
             EXPECT_EQ(lab::mpi_scan_baselines(communicator).size(), 4u);

@@ -14,7 +14,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Mpi, NothingIsAllocatedAfterTheSecondFrame) {
+TEST(Mpi, nothing_is_allocated_after_the_second_frame) {
     const Communicator communicator = from_mpi(MPI_COMM_WORLD);
     const int ranks = communicator.size(), rank = communicator.rank();
     const compositing::Task task = compositing::one_image_each(ranks, 40001, 0);
@@ -39,7 +39,7 @@ TEST(Mpi, NothingIsAllocatedAfterTheSecondFrame) {
     }
 }
 
-TEST(Mpi, NothingIsAllocatedAfterTheFirstRunOfACollective) {
+TEST(Mpi, nothing_is_allocated_after_the_first_run_of_a_collective) {
     const Communicator communicator = from_mpi(MPI_COMM_WORLD);
     const auto add = element_operator<double>("sum", [](double a, double b) { return a + b; });
     for (const CollectiveKind kind :
@@ -61,7 +61,7 @@ TEST(Mpi, NothingIsAllocatedAfterTheFirstRunOfACollective) {
     }
 }
 
-TEST(Mpi, NothingIsAllocatedAfterFramesInFlightWereUsedTwice) {
+TEST(Mpi, nothing_is_allocated_after_frames_in_flight_were_used_twice) {
     const Communicator communicator = from_mpi(MPI_COMM_WORLD);
     const ImageShape shape{201, 199};
     const auto first = layers(communicator.rank(), 1, shape.elements());
@@ -85,7 +85,7 @@ TEST(Mpi, NothingIsAllocatedAfterFramesInFlightWereUsedTwice) {
     EXPECT_EQ(allocations.load() - before, 0) << "rank " << communicator.rank();
 }
 
-TEST(Mpi, NothingIsAllocatedForNewOrdersAfterEachPositionWasUsedTwice) {
+TEST(Mpi, nothing_is_allocated_for_new_orders_after_each_position_was_used_twice) {
     const Communicator communicator = from_mpi(MPI_COMM_WORLD);
     for (const char* algorithm : {"direct-send", "radix-k", "binary-tree"}) {
         CompositeOptions options;

@@ -34,7 +34,7 @@ class Stopping : public ::testing::Test {
     const Communicator world = from_mpi(MPI_COMM_WORLD);
 };
 
-TEST_F(Stopping, ANoticeReachesAllRanks) {
+TEST_F(Stopping, a_notice_reaches_all_ranks) {
     StopNotices notices(MPI_COMM_WORLD);
     if (rank == world.size() - 1)
         notices.send();
@@ -42,7 +42,7 @@ TEST_F(Stopping, ANoticeReachesAllRanks) {
     world.barrier();
 }
 
-TEST_F(Stopping, ANoticeBringsItsReasonForOneOperation) {
+TEST_F(Stopping, a_notice_brings_its_reason_for_one_operation) {
     for (const std::string text : {std::string("no memory"), std::string(5000, 'x')}) {
         StopNotices notices(MPI_COMM_WORLD);
         EXPECT_EQ(notices.reason(), "");
@@ -54,7 +54,7 @@ TEST_F(Stopping, ANoticeBringsItsReasonForOneOperation) {
     }
 }
 
-TEST_F(Stopping, ANoticeEndsOneOperationOnly) {
+TEST_F(Stopping, a_notice_ends_one_operation_only) {
     for (int operation = 0; operation < 5; ++operation) {
         StopNotices notices(MPI_COMM_WORLD);
         if (operation == 2 && rank == 0)
@@ -68,7 +68,7 @@ TEST_F(Stopping, ANoticeEndsOneOperationOnly) {
 }
 
 // A rank may stop the next operation while others have not ended this one.
-TEST_F(Stopping, ANoticeOfTheNextOperationWaits) {
+TEST_F(Stopping, a_notice_of_the_next_operation_waits) {
     const bool is_ahead = rank == 0;
     StopNotices first(MPI_COMM_WORLD);
     if (is_ahead) {
@@ -94,7 +94,7 @@ bool receive_empty_message() {
     return arrived != 0;
 }
 
-TEST_F(Stopping, AFunctionIsCalledWhileARankWaits) {
+TEST_F(Stopping, a_function_is_called_while_a_rank_waits) {
     int calls = 0;
     {
         const WhileWaiting outer([&] {

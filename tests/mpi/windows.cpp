@@ -48,7 +48,7 @@ class MpiWindows : public testing::Test {
     static inline bool forbidden = false;
 };
 
-TEST_F(MpiWindows, GiveTheSameBitsAsMessages) {
+TEST_F(MpiWindows, give_the_same_bits_as_messages) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {
@@ -58,11 +58,11 @@ TEST_F(MpiWindows, GiveTheSameBitsAsMessages) {
         on_group(size, shared_memory_gives_the_same_bits_as_messages);
 }
 
-TEST_F(MpiWindows, WorkWithLayersAndEmptyRanks) {
+TEST_F(MpiWindows, work_with_layers_and_empty_ranks) {
     on_group(4, shared_memory_works_with_layers_and_empty_ranks);
 }
 
-TEST_F(MpiWindows, AreReplacedByMessagesIfTheyAreFull) {
+TEST_F(MpiWindows, are_replaced_by_messages_if_they_are_full) {
     on_group(3, [](const Communicator& communicator) {
         const Bytes most = communicator.rank() == 1 ? Bytes{8} << 20 : 100000;
         const Communicator shared = share_nodes(communicator, {0, most}).communicator;
@@ -72,7 +72,7 @@ TEST_F(MpiWindows, AreReplacedByMessagesIfTheyAreFull) {
     });
 }
 
-TEST_F(MpiWindows, ProvideZeroedMemoryWhenItIsReused) {
+TEST_F(MpiWindows, provide_zeroed_memory_when_it_is_reused) {
     on_group(2, [](const Communicator& communicator) {
         for (int again = 0; again < 2; ++again) {
             const Communicator shared = share_nodes(communicator, {0, Bytes{4} << 20}).communicator;
@@ -87,7 +87,7 @@ TEST_F(MpiWindows, ProvideZeroedMemoryWhenItIsReused) {
     });
 }
 
-TEST_F(MpiWindows, FailuresAreReportedAfterThoseOfSharedMemory) {
+TEST_F(MpiWindows, failures_are_reported_after_those_of_shared_memory) {
     on_group(3, [](const Communicator& communicator) {
         rlimit limit{};
         getrlimit(RLIMIT_FSIZE, &limit);

@@ -16,7 +16,7 @@ namespace {
 
 const bool series_added = add_cases("SeriesOnThreads", series_cases(), on_threads);
 
-TEST(SeriesOnThreads, TheOperatorIsAppliedAsOftenAsScheduled) {
+TEST(SeriesOnThreads, the_operator_is_applied_as_often_as_scheduled) {
     for (const int ranks : {1, 2, 3, 4, 7, 8}) {
         for (const scan::Series& series : series_on(ranks)) {
             for_each_strategy([&](const scan::Strategy& strategy, const scan::GlobalScan& global) {
@@ -40,7 +40,7 @@ TEST(SeriesOnThreads, TheOperatorIsAppliedAsOftenAsScheduled) {
     }
 }
 
-TEST(SeriesOnThreads, OneRankCombinesNValuesWithNMinus1Applications) {
+TEST(SeriesOnThreads, one_rank_combines_n_values_with_n_minus_1_applications) {
     run_threads(1, [](const Communicator& communicator) {
         const auto values = exact_values<Digits>(0, 13);
         for (const scan::Strategy& strategy : scan::strategies()) {
@@ -57,7 +57,7 @@ TEST(SeriesOnThreads, OneRankCombinesNValuesWithNMinus1Applications) {
     });
 }
 
-TEST(SeriesOnThreads, AnExclusiveScanOfNValuesAppliesTheOperatorToAllButTheLast) {
+TEST(SeriesOnThreads, an_exclusive_scan_of_n_values_applies_the_operator_to_all_but_the_last) {
     run_threads(1, [](const Communicator& communicator) {
         for (const Elements N : {0, 1, 2, 3, 13}) {
             const auto values = exact_values<Digits>(0, N);
@@ -74,7 +74,7 @@ TEST(SeriesOnThreads, AnExclusiveScanOfNValuesAppliesTheOperatorToAllButTheLast)
     });
 }
 
-TEST(SeriesOnThreads, AShiftOfDifferingSizesOrNumbersOfBytesFailsOnAllRanks) {
+TEST(SeriesOnThreads, a_shift_of_differing_sizes_or_numbers_of_bytes_fails_on_all_ranks) {
     for (const int ranks : {2, 3, 7})
         run_threads(ranks, [](const Communicator& communicator) {
             const bool odd = communicator.rank() == communicator.size() - 1;
@@ -139,13 +139,13 @@ Elements stolen_in_random_scans(scan::Boundaries boundaries, bool on_one_rank) {
     return stolen;
 }
 
-TEST(SeriesOnThreads, ResultsAreTheSameHoweverWorkIsStolen) {
+TEST(SeriesOnThreads, results_are_the_same_however_work_is_stolen) {
     EXPECT_GT(stolen_in_random_scans(scan::Boundaries::moving, false), 0);
     EXPECT_GT(stolen_in_random_scans(scan::Boundaries::look_ahead, true), 0);
     stolen_in_random_scans(scan::Boundaries::look_ahead, false);
 }
 
-TEST(SeriesOnThreads, AnOperatorExceptionOnAnyThreadEndsAScanThatLooksAhead) {
+TEST(SeriesOnThreads, an_operator_exception_on_any_thread_ends_a_scan_that_looks_ahead) {
     const auto own = exact_values<Matrix>(0, 40);
     for (int at = 0; at < 39; at += 3) { // number of the application that throws
         run_threads(1, [&](const Communicator& communicator) {
@@ -166,7 +166,7 @@ TEST(SeriesOnThreads, AnOperatorExceptionOnAnyThreadEndsAScanThatLooksAhead) {
     }
 }
 
-TEST(SeriesOnThreads, TheCallingThreadAppliesTheOperatorIfThreadsLookAhead) {
+TEST(SeriesOnThreads, the_calling_thread_applies_the_operator_if_threads_look_ahead) {
     run_threads(1, [](const Communicator& communicator) {
         prefix::ScanOptions options{"reduce-then-scan"};
         options.threads = 3;
@@ -198,7 +198,7 @@ double delayed_sum(double x, double y) {
     return x + y;
 }
 
-TEST(SeriesOnThreads, WithFixedBoundariesTheBracketingIsTheSameInEveryRun) {
+TEST(SeriesOnThreads, with_fixed_boundaries_the_bracketing_is_the_same_in_every_run) {
     for (const int ranks : {1, 2}) {
         std::vector<std::vector<double>> first(static_cast<std::size_t>(ranks));
         for (int run = 0; run < 12; ++run) {
@@ -220,7 +220,7 @@ TEST(SeriesOnThreads, WithFixedBoundariesTheBracketingIsTheSameInEveryRun) {
     }
 }
 
-TEST(SeriesOnThreads, SeveralThreadsPerRankRequireReduceThenScan) {
+TEST(SeriesOnThreads, several_threads_per_rank_require_reduce_then_scan) {
     run_threads(2, [](const Communicator& communicator) {
         prefix::ScanOptions options;
         options.threads = 2;
@@ -230,7 +230,7 @@ TEST(SeriesOnThreads, SeveralThreadsPerRankRequireReduceThenScan) {
     });
 }
 
-TEST(SeriesOnThreads, ATraceHasOneBarPerOperatorApplication) {
+TEST(SeriesOnThreads, a_trace_has_one_bar_per_operator_application) {
     for (const int threads : {1, 3}) {
         run_threads(2, [&](const Communicator& communicator) {
             std::atomic<Elements> applied = 0;
@@ -259,7 +259,7 @@ TEST(SeriesOnThreads, ATraceHasOneBarPerOperatorApplication) {
     }
 }
 
-TEST(SeriesOnThreads, CancellationByOneRankCancelsTheScanOnAllRanks) {
+TEST(SeriesOnThreads, cancellation_by_one_rank_cancels_the_scan_on_all_ranks) {
     for (const bool names_elements : {false, true}) {
         run_threads(3, [&](const Communicator& communicator) {
             prefix::ScanOptions options;
@@ -278,7 +278,7 @@ TEST(SeriesOnThreads, CancellationByOneRankCancelsTheScanOnAllRanks) {
     }
 }
 
-TEST(SeriesOnThreads, AnOperatorThatExceedsItsTimeLimitEndsTheProcess) {
+TEST(SeriesOnThreads, an_operator_that_exceeds_its_time_limit_ends_the_process) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
     const auto never_ending = [] {
         run_threads(1, [](const Communicator& communicator) {
@@ -299,7 +299,7 @@ TEST(SeriesOnThreads, AnOperatorThatExceedsItsTimeLimitEndsTheProcess) {
                 "1 s");
 }
 
-TEST(ValueSlots, StoreBytesAndTheirNumber) {
+TEST(ValueSlots, store_bytes_and_their_number) {
     const prefix::Slots<std::string> slots = text_slots(5);
     std::vector<std::byte> slot(static_cast<std::size_t>(slots.size));
     for (const char* text : {"", "a", "12345"}) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double near = 1e-12;
 
-TEST(Messages, TheKthSendOfARankPairMatchesTheKthReceive) {
+TEST(Messages, the_kth_send_of_a_rank_pair_matches_the_kth_receive) {
     Trace trace;
     trace.events = {{0, 4, Activity::send, 0, 1, 8, 0, 1}, // the second send: higher step number
                     {0, 3, Activity::send, 0, 1, 8, 1, 2},
@@ -27,7 +27,7 @@ TEST(Messages, TheKthSendOfARankPairMatchesTheKthReceive) {
     EXPECT_EQ(other_sides(trace), (std::vector<std::size_t>{4, 3, 2, 1, 0, 5}));
 }
 
-TEST(CriticalPath, FollowsALateSender) {
+TEST(CriticalPath, follows_a_late_sender) {
     const CriticalPath path = critical_path(test::relay());
     EXPECT_NEAR(path.work, 19e-6, near);     // a computation and two folds
     EXPECT_NEAR(path.messages, 10e-6, near); // messages of 4 and 6 µs
@@ -43,7 +43,7 @@ TEST(CriticalPath, FollowsALateSender) {
     EXPECT_NEAR(path.points.back().time, 30e-6, near);
 }
 
-TEST(CriticalPath, StaysOnALateReceiver) {
+TEST(CriticalPath, stays_on_a_late_receiver) {
     Recording recording = test::relay();
     for (Event& event : recording.trace.events) { // rank 2 has other work first
         if (event.rank == 2 && event.activity == Activity::receive)
@@ -57,7 +57,7 @@ TEST(CriticalPath, StaysOnALateReceiver) {
     EXPECT_NEAR(path.messages, 4e-6, near);
 }
 
-TEST(CriticalPath, FollowsTheLastReaderOfASharedBuffer) {
+TEST(CriticalPath, follows_the_last_reader_of_a_shared_buffer) {
     Recording recording{.name = "", .ranks = 2, .lent = true, .trace = {}};
     recording.trace.events = {{0, 0, Activity::send, 0, 1, 8, 0, 10}, // ends after the fold
                               {1, 0, Activity::receive, 0, 0, 8, 0, 1},
@@ -71,7 +71,7 @@ TEST(CriticalPath, FollowsTheLastReaderOfASharedBuffer) {
     EXPECT_EQ(critical_path(recording).messages, 10);
 }
 
-TEST(CriticalPath, HasPartsThatAddUpToTheTotalDuration) {
+TEST(CriticalPath, has_parts_that_add_up_to_the_total_duration) {
     for (const Recording& recording : {test::ring(5, 20), test::ring(1, 3), test::relay()}) {
         const CriticalPath path = critical_path(recording);
         EXPECT_NEAR(path.work + path.messages + path.between, recording.trace.duration, near);
@@ -80,7 +80,7 @@ TEST(CriticalPath, HasPartsThatAddUpToTheTotalDuration) {
     }
 }
 
-TEST(CriticalPath, OfAnEmptyTraceIsEmpty) {
+TEST(CriticalPath, of_an_empty_trace_is_empty) {
     EXPECT_TRUE(critical_path(Recording{}).points.empty());
     Recording instants; // zero-length events, each of which could have caused the other
     instants.trace.events = {{0, 0, Activity::send, 0, 1, 1, 1, 1},
@@ -88,7 +88,7 @@ TEST(CriticalPath, OfAnEmptyTraceIsEmpty) {
     EXPECT_NEAR(critical_path(instants).between, 1, near);
 }
 
-TEST(WaitingTime, IsAttributedToTheMessageThatEndedIt) {
+TEST(WaitingTime, is_attributed_to_the_message_that_ended_it) {
     const std::vector<Waiting> waits = waiting(test::relay().trace);
     ASSERT_EQ(waits.size(), 2u);
     EXPECT_EQ(waits[0].rank, 2);
@@ -102,7 +102,7 @@ TEST(WaitingTime, IsAttributedToTheMessageThatEndedIt) {
     EXPECT_EQ(waiting(alone)[0].peer, -1);
 }
 
-TEST(MeasuredBandwidth, IsMeasuredFromTheTimeAtWhichBothSidesAreReady) {
+TEST(MeasuredBandwidth, is_measured_from_the_time_at_which_both_sides_are_ready) {
     const auto pairs = bandwidths(test::relay());
     ASSERT_EQ(pairs.size(), 2u);
     EXPECT_EQ(pairs[0].from, 0);

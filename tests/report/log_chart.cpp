@@ -25,7 +25,7 @@ LogChart chart_of(std::vector<LogChart::Point> points) {
             .kinds = {{"kind", std::move(points), true}}};
 }
 
-TEST(LogChart, DrawsEveryPointAndConnectsThemInOrder) {
+TEST(LogChart, draws_every_point_and_connects_them_in_order) {
     LogChart chart = chart_of({{100, 1, "third"}, {1, 1, "first"}, {10, 1, "second"}});
     const std::string svg = log_chart(chart);
     EXPECT_EQ(test::markup_error(svg), "");
@@ -36,7 +36,7 @@ TEST(LogChart, DrawsEveryPointAndConnectsThemInOrder) {
     EXPECT_LT(x1, 200); // the line begins with the smallest x, not with the first point given
 }
 
-TEST(LogChart, OmitsValuesWithoutALogarithmWithANote) {
+TEST(LogChart, omits_values_without_a_logarithm_with_a_note) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const std::string svg =
         log_chart(chart_of({{1, 2, "a"}, {0, 1, "b"}, {1, -1, "c"}, {nan, 1, "d"}}));
@@ -47,7 +47,7 @@ TEST(LogChart, OmitsValuesWithoutALogarithmWithANote) {
     EXPECT_EQ(log_chart(chart_of({{0, 0, ""}})), "");
 }
 
-TEST(LogChart, ComparesValuesOnTwoEqualAxes) {
+TEST(LogChart, compares_values_on_two_equal_axes) {
     LogChart chart = chart_of({{1e-6, 1e-3, "above"}, {1e-4, 1e-4, "on"}});
     chart.compares = true;
     const std::string svg = log_chart(chart);
@@ -56,7 +56,7 @@ TEST(LogChart, ComparesValuesOnTwoEqualAxes) {
     EXPECT_THAT(svg, HasSubstr("equal; twice, half"));
 }
 
-TEST(LogChart, LabelsTheXValuesOfCurvesIfThereAreFew) {
+TEST(LogChart, labels_the_x_values_of_curves_if_there_are_few) {
     const auto named = [](const LogChart& chart, double x) {
         return test::occurrences(log_chart(chart), ">" + number(x) + "</text>");
     };
@@ -74,7 +74,7 @@ TEST(LogChart, LabelsTheXValuesOfCurvesIfThereAreFew) {
     EXPECT_EQ(named(many, 4), 0);
 }
 
-TEST(LogChart, EscapesNames) {
+TEST(LogChart, escapes_names) {
     LogChart chart = chart_of({{1, 1, std::string(test::hostile_name)}});
     chart.kinds[0].name = test::hostile_name;
     EXPECT_EQ(test::markup_error(log_chart(chart)), "");

@@ -10,18 +10,18 @@ namespace {
 using test::compositing_schedule;
 using testing::ElementsAre;
 
-TEST(MessageGraphLevels, EachRoundOfMessagesAndEachFoldTakesOneLevel) {
+TEST(MessageGraphLevels, each_round_of_messages_and_each_fold_takes_one_level) {
     EXPECT_EQ(message_graph(compositing_schedule("radix-k", 8, {{4, 2}, 0})).levels(), 4);
     EXPECT_EQ(message_graph(compositing_schedule("binary-swap", 16)).levels(), 8);
     EXPECT_EQ(message_graph(compositing_schedule("direct-send", 7)).levels(), 2);
 }
 
-TEST(MessageGraphLevels, AWindowDelaysLaterRounds) {
+TEST(MessageGraphLevels, a_window_delays_later_rounds) {
     EXPECT_EQ(message_graph(compositing_schedule("shift-based", 12, {{}, 1})).levels(), 12);
     EXPECT_EQ(message_graph(compositing_schedule("direct-send", 12, {{}, 0})).levels(), 2);
 }
 
-TEST(MessageGraphLevels, BothSidesOfAMessageAreOnOneLevel) {
+TEST(MessageGraphLevels, both_sides_of_a_message_are_on_one_level) {
     test::for_each_compositing_schedule([](const std::string& name, const Schedule& schedule) {
         SCOPED_TRACE(name);
         const auto mates = match_messages(schedule);
@@ -39,13 +39,13 @@ TEST(MessageGraphLevels, BothSidesOfAMessageAreOnOneLevel) {
     });
 }
 
-TEST(MessageGraph, ALevelIsAsWideAsTheLargestNumberOfMessagesOfARank) {
+TEST(MessageGraph, a_level_is_as_wide_as_the_largest_number_of_messages_of_a_rank) {
     const MessageGraph graph = message_graph(compositing_schedule("radix-k", 8, {{4, 2}, 0}));
     EXPECT_THAT(graph.level_begins, ElementsAre(0, 3, 4, 5));
     EXPECT_EQ(graph.columns, 6);
 }
 
-TEST(MessageGraph, AggregationPreservesTheTotalMessagesElementsAndFolds) {
+TEST(MessageGraph, aggregation_preserves_the_total_messages_elements_and_folds) {
     for (const char* algorithm : {"direct-send", "shift-based", "radix-k"}) {
         const bool radix = algorithm == std::string_view("radix-k");
         const MessageGraph graph = message_graph(compositing_schedule(
@@ -72,7 +72,7 @@ TEST(MessageGraph, AggregationPreservesTheTotalMessagesElementsAndFolds) {
     }
 }
 
-TEST(MessageGraph, LevelsStaySeparateWhenColumnsAreMerged) {
+TEST(MessageGraph, levels_stay_separate_when_columns_are_merged) {
     const MessageGraph graph = message_graph(compositing_schedule("direct-send", 60));
     const MessageGraph coarse = aggregated(graph, 200, 16);
     ASSERT_GT(coarse.merged_columns, 1);

@@ -38,7 +38,7 @@ Page full_page() {
     return page;
 }
 
-TEST(Page, ContainsAllItsParts) {
+TEST(Page, contains_all_its_parts) {
     const std::string html = render(full_page());
     EXPECT_EQ(test::markup_error(html), "");
     EXPECT_THAT(html, HasSubstr("<h1>Composite of 4 frames</h1>"));
@@ -54,7 +54,7 @@ TEST(Page, ContainsAllItsParts) {
     EXPECT_EQ(test::occurrences(html, "<path class=\"message "), 12);
 }
 
-TEST(Page, RequiresNoOtherFiles) {
+TEST(Page, requires_no_other_files) {
     const std::string html = render(full_page());
     EXPECT_THAT(html, Not(HasSubstr("<script")));
     EXPECT_THAT(html, Not(HasSubstr("<link")));
@@ -64,7 +64,7 @@ TEST(Page, RequiresNoOtherFiles) {
               test::occurrences(html, "xmlns=\"http://www.w3.org/") + 1);
 }
 
-TEST(Page, EmptyPartsAreOmitted) {
+TEST(Page, empty_parts_are_omitted) {
     Page page;
     page.title = "Nothing";
     const std::string html = render(page);
@@ -74,7 +74,7 @@ TEST(Page, EmptyPartsAreOmitted) {
     }
 }
 
-TEST(Page, HostileTextIsEscapedEverywhere) {
+TEST(Page, hostile_text_is_escaped_everywhere) {
     const std::string name(test::hostile_name);
     Page page = full_page();
     page.title = page.subtitle = page.picture.alternative = page.picture.caption = name;
@@ -87,7 +87,7 @@ TEST(Page, HostileTextIsEscapedEverywhere) {
     EXPECT_EQ(test::occurrences(html, "é.png"), 11);
 }
 
-TEST(Page, AnImageAlwaysHasAnAlternativeText) {
+TEST(Page, an_image_always_has_an_alternative_text) {
     Page page = full_page();
     page.picture.alternative.clear();
     EXPECT_THAT(render(page), HasSubstr("alt=\"frame.png\""));
@@ -95,7 +95,7 @@ TEST(Page, AnImageAlwaysHasAnAlternativeText) {
     EXPECT_THAT(render(page), HasSubstr("alt=\"The image produced by this run\""));
 }
 
-TEST(Page, PhasesThatTakeNoTimeAreShownAsZeroPercent) {
+TEST(Page, phases_that_take_no_time_are_shown_as_zero_percent) {
     Page page;
     page.phases = {{"read", 0}, {"write", 0}};
     const std::string html = render(page);
@@ -104,7 +104,7 @@ TEST(Page, PhasesThatTakeNoTimeAreShownAsZeroPercent) {
     EXPECT_THAT(html, Not(HasSubstr("nan")));
 }
 
-TEST(Page, InvalidContentIsRefused) {
+TEST(Page, invalid_content_is_refused) {
     Page page;
     page.picture.png.assign(40, std::byte{'x'});
     EXPECT_THROW(render(page), std::logic_error);
@@ -120,7 +120,7 @@ TEST(Page, InvalidContentIsRefused) {
     EXPECT_THROW(render(page), std::logic_error);
 }
 
-TEST(Page, EqualPagesGiveTheSameText) {
+TEST(Page, equal_pages_give_the_same_text) {
     EXPECT_EQ(render(full_page()), render(full_page()));
 }
 

@@ -40,7 +40,7 @@ std::string path_of(const std::string& picture) {
     return up_to_quote(picture, "<path class=\"curve curve-0\" d=\"");
 }
 
-TEST(Curves, ConnectEvenlySpacedPointsAndRiseWithTheValue) {
+TEST(Curves, connect_evenly_spaced_points_and_rise_with_the_value) {
     const std::string picture = curves(chart_of({0, 1, 0}));
     EXPECT_EQ(test::markup_error(picture), "");
     const std::string path = path_of(picture);
@@ -55,13 +55,13 @@ TEST(Curves, ConnectEvenlySpacedPointsAndRiseWithTheValue) {
     EXPECT_THAT(picture, HasSubstr("<title>frame 1: x 1 px</title>"));
 }
 
-TEST(Curves, UnknownValuesLeaveAGap) {
+TEST(Curves, unknown_values_leave_a_gap) {
     const std::string path = path_of(curves(chart_of({1, 2, nothing, 3, nothing, 2})));
     EXPECT_EQ(std::count(path.begin(), path.end(), 'M'), 3) << path;
     EXPECT_THAT(path, Not(HasSubstr("nan")));
 }
 
-TEST(Curves, OfManyPointsShowMinimaAndMaximaInBoundedSize) {
+TEST(Curves, of_many_points_show_minima_and_maxima_in_bounded_size) {
     std::vector<double> values(96'000, 1.);
     values[50'000] = 9;
     const std::string picture = curves(chart_of(values));
@@ -72,7 +72,7 @@ TEST(Curves, OfManyPointsShowMinimaAndMaximaInBoundedSize) {
     EXPECT_THAT(picture, Not(HasSubstr("<circle")));
 }
 
-TEST(Curves, HaveABandOfOneStandardDeviation) {
+TEST(Curves, have_a_band_of_one_standard_deviation) {
     CurveChart chart = chart_of({1, 1, nothing, 1});
     chart.curves[0].deviations = {.5, .25, 0, .5};
     const std::string band = up_to_quote(curves(chart), "<path class=\"band band-0\" d=\"");
@@ -81,7 +81,7 @@ TEST(Curves, HaveABandOfOneStandardDeviation) {
     EXPECT_THROW(curves(chart), std::logic_error);
 }
 
-TEST(Curves, OfNoneOrOneValueCanBeDrawn) {
+TEST(Curves, of_none_or_one_value_can_be_drawn) {
     for (const std::vector<double>& values :
          {std::vector<double>(), {5.}, {nothing}, {7., 7.}, {1e-300, 0}, {1e300, -1e300}}) {
         const std::string picture = curves(chart_of(values));
@@ -105,7 +105,7 @@ std::vector<RegisteredFrame> five_frames() {
     return frames;
 }
 
-TEST(DriftSection, ShowsMotionsFlagsAndLeftOutFrames) {
+TEST(DriftSection, shows_motions_flags_and_left_out_frames) {
     const std::string html = drift_section(five_frames(), 0, "0.5 nm").html;
     EXPECT_EQ(test::markup_error("<main>" + html + "</main>"), "");
     EXPECT_THAT(html, HasSubstr(">4.00 px</tspan>"));
@@ -118,7 +118,7 @@ TEST(DriftSection, ShowsMotionsFlagsAndLeftOutFrames) {
     EXPECT_THAT(html, HasSubstr("frame 4: x 4 ± 0.03 px"));
 }
 
-TEST(DriftSection, ListsOnlySomeOfManyFlags) {
+TEST(DriftSection, lists_only_some_of_many_flags) {
     std::vector<RegisteredFrame> frames(3000);
     for (std::size_t i = 0; i < frames.size(); ++i) {
         frames[i].frame = static_cast<std::int64_t>(i);
@@ -133,7 +133,7 @@ TEST(DriftSection, ListsOnlySomeOfManyFlags) {
     EXPECT_LT(html.size(), 200'000U);
 }
 
-TEST(NccSection, ShowsTheMediansOfUsedFrames) {
+TEST(NccSection, shows_the_medians_of_used_frames) {
     const std::string html = likeness_section(five_frames(), "as they are").html;
     EXPECT_EQ(test::markup_error("<main>" + html + "</main>"), "");
     EXPECT_THAT(html, HasSubstr(">0.8</tspan><tspan class=\"quiet\" dx=\"4\">registered (median)"));
@@ -154,7 +154,7 @@ std::vector<std::byte> header_of_png() {
 
 const std::vector<std::byte> png = header_of_png();
 
-TEST(BeforeAfterSection, HasTwoImagesAndASliderAndRequiresPng) {
+TEST(BeforeAfterSection, has_two_images_and_a_slider_and_requires_png) {
     const Section section = before_after_section({png, png, "a & b", "Both"});
     EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
     EXPECT_EQ(test::occurrences(section.html, "width=\"7\" height=\"5\""), 2);
@@ -164,7 +164,7 @@ TEST(BeforeAfterSection, HasTwoImagesAndASliderAndRequiresPng) {
     EXPECT_THROW(before_after_section({png, {}, "", ""}), std::logic_error);
 }
 
-TEST(Curves, ForPhonesAreNarrowAndShowTheWholeSubtitle) {
+TEST(Curves, for_phones_are_narrow_and_show_the_whole_subtitle) {
     CurveChart chart = chart_of({1, 2, 3, 2});
     chart.subtitle = "motion relative to frame 0, to the right (x) and downward (y); bands: one "
                      "standard deviation of the motion";
@@ -183,7 +183,7 @@ TEST(Curves, ForPhonesAreNarrowAndShowTheWholeSubtitle) {
     EXPECT_EQ(test::markup_error(curves(chart_of({}), ChartWidth::phone)), "");
 }
 
-TEST(ScaleBar, IsARoundLengthOfAboutAFifthOfThePicture) {
+TEST(ScaleBar, is_a_round_length_of_about_a_fifth_of_the_picture) {
     for (const double pixels : {37., 100., 512., 4096.}) {
         for (const double size : {.0123, .2, 3., 700.}) {
             const ScaleBar bar = scale_bar(pixels, size, "nm");
@@ -200,13 +200,13 @@ TEST(ScaleBar, IsARoundLengthOfAboutAFifthOfThePicture) {
     EXPECT_EQ(scale_bar(512, 0, "").text, "100 px");
 }
 
-TEST(BeforeAfterSection, HasAScaleBar) {
+TEST(BeforeAfterSection, has_a_scale_bar) {
     const Section section = before_after_section({png, png, "", "", {"20 <nm>", .25}});
     EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
     EXPECT_THAT(section.html, HasSubstr("style=\"width:25.000%\"><i></i>20 &lt;nm&gt;</div>"));
 }
 
-TEST(SideBySideSection, HasTwoImagesAndNoSlider) {
+TEST(SideBySideSection, has_two_images_and_no_slider) {
     const Section section = side_by_side_section({png, png, "a & b", "Spectra"});
     EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
     EXPECT_EQ(test::occurrences(section.html, "<img"), 2);
@@ -215,7 +215,7 @@ TEST(SideBySideSection, HasTwoImagesAndNoSlider) {
     EXPECT_THROW(side_by_side_section({{}, png, "", ""}), std::logic_error);
 }
 
-TEST(FramesSection, ShowsPicturesReasonsAndFlags) {
+TEST(FramesSection, shows_pictures_reasons_and_flags) {
     std::vector<PicturedFrame> frames(3);
     frames[0].frame.frame = 4;
     frames[0].frame.left_out = "every sample is <0>";
@@ -236,7 +236,7 @@ TEST(FramesSection, ShowsPicturesReasonsAndFlags) {
     EXPECT_EQ(frames_section({}, 0).html, "");
 }
 
-TEST(FieldSection, DrawsArrowsEnlargedByARoundFactor) {
+TEST(FieldSection, draws_arrows_enlarged_by_a_round_factor) {
     FieldPicture field{3, 480, 240, 24, {}};
     field.arrows = {{100, 50, 3, 0, true}, {200, 50, 0, -1.5, true}, {300, 50, 40, 40, false}};
     const Section section = field_section(field);
@@ -251,7 +251,7 @@ TEST(FieldSection, DrawsArrowsEnlargedByARoundFactor) {
     EXPECT_THROW(field_section({}), std::logic_error);
 }
 
-TEST(Page, ShowsItsFirstSectionWithItsScript) {
+TEST(Page, shows_its_first_section_with_its_script) {
     Page page;
     page.title = "Shown";
     page.shown = {{"First", "<p>seen</p>", "// moves it\n"}};
@@ -262,7 +262,7 @@ TEST(Page, ShowsItsFirstSectionWithItsScript) {
     EXPECT_THAT(html, HasSubstr("script-src 'unsafe-inline'"));
 }
 
-TEST(ReportDocument, IsReadBackAsWritten) {
+TEST(ReportDocument, is_read_back_as_written) {
     Page page;
     page.title = std::string(test::hostile_name);
     page.subtitle = "below";
@@ -274,7 +274,7 @@ TEST(ReportDocument, IsReadBackAsWritten) {
     EXPECT_EQ(document.scripts.size(), 2U);
 }
 
-TEST(ReportDocument, FromAnotherProgramOrTruncatedIsRefused) {
+TEST(ReportDocument, from_another_program_or_truncated_is_refused) {
     Page page;
     page.title = "Whole";
     const std::string html = render(page);
@@ -286,7 +286,7 @@ TEST(ReportDocument, FromAnotherProgramOrTruncatedIsRefused) {
     }
 }
 
-TEST(JoinedReports, ContainPagesInOrderWithLinksAndEachScriptOnce) {
+TEST(JoinedReports, contain_pages_in_order_with_links_and_each_script_once) {
     Page one, two;
     one.title = std::string(test::hostile_name);
     two.title = "Two";

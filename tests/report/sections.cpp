@@ -23,7 +23,7 @@ std::string page_of(const std::vector<Recording>& recordings) {
     return render(comparison("Runs", recordings));
 }
 
-TEST(Comparison, ShowsEveryRunOnOneSelfContainedPage) {
+TEST(Comparison, shows_every_run_on_one_self_contained_page) {
     Recording predicted = test::relay();
     predicted.origin = Origin::predicted;
     const std::string page = page_of({predicted, test::ring(4, 3)});
@@ -40,7 +40,7 @@ TEST(Comparison, ShowsEveryRunOnOneSelfContainedPage) {
         EXPECT_THAT(page, Not(HasSubstr(outside)));
 }
 
-TEST(Comparison, HostileNamesAreEscapedInMarkupAndInData) {
+TEST(Comparison, hostile_names_are_escaped_in_markup_and_in_data) {
     Recording recording = test::relay();
     recording.name = std::string(test::hostile_name) + "</script><script>alert(1)";
     const std::string page = page_of({recording});
@@ -49,20 +49,20 @@ TEST(Comparison, HostileNamesAreEscapedInMarkupAndInData) {
     EXPECT_THAT(page, Not(HasSubstr("alert(1)<")));
 }
 
-TEST(Comparison, ARunWithoutEventsHasAPage) {
+TEST(Comparison, a_run_without_events_has_a_page) {
     const std::string page = page_of({Recording{.name = "nothing", .ranks = 2, .trace = {}}});
     EXPECT_EQ(test::markup_error(page), "");
     EXPECT_THAT(page, Not(HasSubstr("Communication: ")));
     EXPECT_THAT(page, Not(HasSubstr("nan")));
 }
 
-TEST(Comparison, TenThousandEventsFitIntoAPageOf1_5Megabytes) {
+TEST(Comparison, ten_thousand_events_fit_into_a_page_of_1_5_megabytes) {
     const Recording recording = test::ring(25, 100);
     ASSERT_EQ(recording.trace.events.size(), 10'000u);
     EXPECT_LT(page_of({recording}).size(), 1'500'000u);
 }
 
-TEST(Comparison, AMillionEventsAreAggregatedWithANote) {
+TEST(Comparison, a_million_events_are_aggregated_with_a_note) {
     const Recording recording = test::ring(256, 1000);
     ASSERT_EQ(recording.trace.events.size(), 1'024'000u);
     const std::string page = page_of({recording});
@@ -71,7 +71,7 @@ TEST(Comparison, AMillionEventsAreAggregatedWithANote) {
     EXPECT_LT(page.size(), 12'000'000u);
 }
 
-TEST(Comparison, ThousandsOfRanksShareLanes) {
+TEST(Comparison, thousands_of_ranks_share_lanes) {
     const Recording recording = test::ring(4096, 2);
     const std::string page = page_of({recording});
     EXPECT_THAT(page, HasSubstr("on 4,096 ranks, 16 of which share each lane"));
@@ -79,7 +79,7 @@ TEST(Comparison, ThousandsOfRanksShareLanes) {
     EXPECT_LT(page.size(), 1'500'000u);
 }
 
-TEST(Comparison, ClocksThatDisagreeAreReported) {
+TEST(Comparison, clocks_that_disagree_are_reported) {
     Recording recording = test::relay();
     for (Event& event : recording.trace.events) {
         if (event.rank == 0)
@@ -96,7 +96,7 @@ std::vector<std::byte> png_header() {
     return png;
 }
 
-TEST(OutlinesSection, DrawsEachLineOnTheImageWithItsLength) {
+TEST(OutlinesSection, draws_each_line_on_the_image_with_its_length) {
     OutlinedPicture picture{.title = "Lines", .caption = "a < b"};
     EXPECT_EQ(outlines_section(picture).html, "");
     picture.png = png_header();
@@ -114,7 +114,7 @@ TEST(OutlinesSection, DrawsEachLineOnTheImageWithItsLength) {
     EXPECT_THROW(outlines_section(picture), std::logic_error);
 }
 
-TEST(TimelineSection, ContainsEveryEventOnceAndEveryMessageAsAnArrow) {
+TEST(TimelineSection, contains_every_event_once_and_every_message_as_an_arrow) {
     const std::vector<Recording> all = {test::relay()};
     const std::string html = timeline_section(all).html;
     EXPECT_THAT(html, HasSubstr("\"rank\":[0,1,1,2,0,1,1,2,2]"));
@@ -124,7 +124,7 @@ TEST(TimelineSection, ContainsEveryEventOnceAndEveryMessageAsAnArrow) {
     EXPECT_THAT(html, Not(HasSubstr("data-show=\"apart\"")));
 }
 
-TEST(TimelineSection, TooManyEventsInTotalAreAggregatedWithANote) {
+TEST(TimelineSection, too_many_events_in_total_are_aggregated_with_a_note) {
     const std::vector<Recording> all = {test::ring(8, 7'000)};
     ASSERT_GT(all[0].trace.events.size(), 200'000u);
     const std::string html = timeline_section(all).html;
@@ -132,7 +132,7 @@ TEST(TimelineSection, TooManyEventsInTotalAreAggregatedWithANote) {
     EXPECT_LT(html.size(), 12'000'000u);
 }
 
-TEST(AlternativesSection, ShowsIntervalsBoundsAndMeasurements) {
+TEST(AlternativesSection, shows_intervals_bounds_and_measurements) {
     Alternatives alternatives{"Candidates", "loggp on a cluster", {}};
     alternatives.all = {
         {"radix-k", TimeRange{2e-3, 1e-3, 3e-3}, TimeRange{5e-3, 5e-3, 5e-3}, 1e-3, ""},
@@ -151,7 +151,7 @@ TEST(AlternativesSection, ShowsIntervalsBoundsAndMeasurements) {
     EXPECT_TRUE(alternatives_section({}).html.empty());
 }
 
-TEST(AlternativesSection, TimesFarAbovePredictionsAreDrawnAtTheEdge) {
+TEST(AlternativesSection, times_far_above_predictions_are_drawn_at_the_edge) {
     Alternatives alternatives{"", "", {}};
     alternatives.all = {{"a", TimeRange{1e-3, 1e-3, 1e-3}, TimeRange{9e-3, 9e-3, 9e-3}, {}, ""}};
     EXPECT_THAT(alternatives_section(alternatives).html, HasSubstr("Times at the right edge"));
@@ -159,7 +159,7 @@ TEST(AlternativesSection, TimesFarAbovePredictionsAreDrawnAtTheEdge) {
     EXPECT_THAT(alternatives_section(alternatives).html, Not(HasSubstr("Times at the right edge")));
 }
 
-TEST(ColumnChart, LetsManyPositionsShareColumnsWithANote) {
+TEST(ColumnChart, lets_many_positions_share_columns_with_a_note) {
     ColumnChart chart;
     chart.places.assign(1000, "x");
     chart.kinds = {{"bytes", std::vector<double>(1000, 1.0)}};
@@ -174,7 +174,7 @@ TEST(ColumnChart, LetsManyPositionsShareColumnsWithANote) {
     EXPECT_THROW(columns(chart), std::logic_error);
 }
 
-TEST(BandwidthMatrix, HasOneCellPerPairOfRanksOrOfGroupsOfRanks) {
+TEST(BandwidthMatrix, has_one_cell_per_pair_of_ranks_or_of_groups_of_ranks) {
     const std::string few = bandwidth_matrix(test::ring(5, 2));
     EXPECT_EQ(test::markup_error(few), "");
     EXPECT_EQ(test::occurrences(few, "<title>rank "), 5);
@@ -185,11 +185,11 @@ TEST(BandwidthMatrix, HasOneCellPerPairOfRanksOrOfGroupsOfRanks) {
     EXPECT_EQ(test::markup_error(bandwidth_histogram(test::ring(5, 2))), "");
 }
 
-TEST(JsonText, CannotEndAScriptElement) {
+TEST(JsonText, cannot_end_a_script_element) {
     EXPECT_EQ(json_text("a</script>&\"\xff"), "\"a\\u003c/script\\u003e\\u0026\\\"\xEF\xBF\xBD\"");
 }
 
-TEST(Bytes, AreShownWithThreeSignificantDigits) {
+TEST(Bytes, are_shown_with_three_significant_digits) {
     EXPECT_EQ(bytes_to_text(0), "0 B");
     EXPECT_EQ(bytes_to_text(999), "999 B");
     EXPECT_EQ(bytes_to_text(2.5), "2.50 B");

@@ -16,13 +16,13 @@ std::string base64_of(std::string_view text) {
     return base64(std::as_bytes(std::span(text.data(), text.size())));
 }
 
-TEST(Text, MarkupIsEscaped) {
+TEST(Text, markup_is_escaped) {
     EXPECT_EQ(escape("a < b > c & \"d\" 'e'"), "a &lt; b &gt; c &amp; &quot;d&quot; &#39;e&#39;");
     EXPECT_EQ(escape("Größe 10 µm × 3 – 界 🧠"), "Größe 10 µm × 3 – 界 🧠");
     EXPECT_EQ(escape("two\nlines\tand"), "two\nlines\tand");
 }
 
-TEST(Text, InvalidBytesAreReplaced) {
+TEST(Text, invalid_bytes_are_replaced) {
     EXPECT_EQ(escape("\x01"), "\uFFFD");
     EXPECT_EQ(escape(std::string_view("\0", 1)), "\uFFFD");
     EXPECT_EQ(escape("a\xff\xfe"
@@ -35,7 +35,7 @@ TEST(Text, InvalidBytesAreReplaced) {
     EXPECT_EQ(escape("\xf4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD"); // above U+10FFFF
 }
 
-TEST(Text, IsTruncatedByCharactersNotBytes) {
+TEST(Text, is_truncated_by_characters_not_bytes) {
     EXPECT_EQ(shortened("abcdef", 6), "abcdef");
     EXPECT_EQ(shortened("abcdefg", 6), "abcde…");
     EXPECT_EQ(shortened("äöüß", 4), "äöüß");
@@ -43,7 +43,7 @@ TEST(Text, IsTruncatedByCharactersNotBytes) {
     EXPECT_EQ(shortened("", 4), "");
 }
 
-TEST(Text, NumbersHaveThousandsSeparators) {
+TEST(Text, numbers_have_thousands_separators) {
     EXPECT_EQ(grouped(0), "0");
     EXPECT_EQ(grouped(999), "999");
     EXPECT_EQ(grouped(1000), "1,000");
@@ -54,7 +54,7 @@ TEST(Text, NumbersHaveThousandsSeparators) {
     EXPECT_EQ(counted(2, "box"), "2 boxes");
 }
 
-TEST(Text, DurationsHaveThreeDigitsAndAUnit) {
+TEST(Text, durations_have_three_digits_and_a_unit) {
     EXPECT_EQ(to_text(0.0), "0 s");
     EXPECT_EQ(to_text(12.34e-6), "12.3 µs");
     EXPECT_EQ(to_text(4.5e-3), "4.50 ms");
@@ -65,7 +65,7 @@ TEST(Text, DurationsHaveThreeDigitsAndAUnit) {
     EXPECT_EQ(to_text(75.25), "75.2 s");
 }
 
-TEST(Text, Base64FollowsTheStandard) {
+TEST(Text, base64_follows_the_standard) {
     EXPECT_EQ(base64_of(""), "");
     EXPECT_EQ(base64_of("f"), "Zg==");
     EXPECT_EQ(base64_of("fo"), "Zm8=");
@@ -74,7 +74,7 @@ TEST(Text, Base64FollowsTheStandard) {
     EXPECT_EQ(base64_of("\xff\xfe\xfd"), "//79");
 }
 
-TEST(Palette, ColoursAreDistinctUpTo24) {
+TEST(Palette, colours_are_distinct_up_to_24) {
     for (int count : {1, 2, 6, 7, 24, 1000}) {
         std::set<std::string> light, dark;
         for (const Colour& colour : ordered_colours(count)) {
@@ -89,7 +89,7 @@ TEST(Palette, ColoursAreDistinctUpTo24) {
     }
 }
 
-TEST(MarkupCheck, FindsErrorsInMarkup) {
+TEST(MarkupCheck, finds_errors_in_markup) {
     using test::markup_error;
     EXPECT_EQ(markup_error("<a b=\"c\">d<e/>&amp;</a>"), "");
     for (const char* wrong : {"<a>", "<a></b>", "<a b=c/>", "<a b=\"c\" b=\"d\"/>", "<a>&x</a>",

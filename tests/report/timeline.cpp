@@ -34,7 +34,7 @@ Trace some_trace(int ranks, int times, Seconds unit) {
     return trace;
 }
 
-TEST(Timeline, EveryEventIsABar) {
+TEST(Timeline, every_event_is_a_bar) {
     const std::string svg = timeline(some_trace(3, 4, 1e-6), 3);
     EXPECT_EQ(test::markup_error(svg), "");
     EXPECT_EQ(test::occurrences(svg, "class=\"event "), 3 * 4 * 4);
@@ -44,7 +44,7 @@ TEST(Timeline, EveryEventIsABar) {
     EXPECT_THAT(svg, Not(HasSubstr("Aggregated")));
 }
 
-TEST(Timeline, TheAxisHasASuitableUnit) {
+TEST(Timeline, the_axis_has_a_suitable_unit) {
     const auto axis = [](Seconds unit) { return timeline(some_trace(2, 5, unit), 2); };
     EXPECT_THAT(axis(1e-9), HasSubstr(">time, ns<"));
     EXPECT_THAT(axis(1e-6), HasSubstr(">time, µs<"));
@@ -53,7 +53,7 @@ TEST(Timeline, TheAxisHasASuitableUnit) {
     EXPECT_THAT(axis(1e-6), HasSubstr(">18</text>"));
 }
 
-TEST(Timeline, AnEmptyTimelineCanBeDrawn) {
+TEST(Timeline, an_empty_timeline_can_be_drawn) {
     for (int ranks : {0, 1, 3}) {
         const std::string svg = timeline({}, ranks);
         EXPECT_EQ(test::markup_error(svg), "");
@@ -62,7 +62,7 @@ TEST(Timeline, AnEmptyTimelineCanBeDrawn) {
     }
 }
 
-TEST(Timeline, ZeroLengthEventsAreDrawn) {
+TEST(Timeline, zero_length_events_are_drawn) {
     Trace trace;
     trace.events = {{0, 0, Activity::copy, 0, -1, 8, 0, 0}};
     const std::string svg = timeline(trace, 1);
@@ -71,21 +71,21 @@ TEST(Timeline, ZeroLengthEventsAreDrawn) {
     EXPECT_THAT(svg, Not(HasSubstr("nan")));
 }
 
-TEST(Timeline, HostileTitlesAreEscaped) {
+TEST(Timeline, hostile_titles_are_escaped) {
     TimelineOptions options;
     options.title = options.subtitle = test::hostile_name;
     const std::string svg = timeline(some_trace(2, 1, 1), 2, options);
     test::expect_escaped(svg);
 }
 
-TEST(Timeline, TheOrderOfEventsDoesNotMatter) {
+TEST(Timeline, the_order_of_events_does_not_matter) {
     Trace trace = some_trace(4, 5, 1e-3);
     const std::string svg = timeline(trace, 4);
     std::reverse(trace.events.begin(), trace.events.end());
     EXPECT_EQ(timeline(trace, 4), svg);
 }
 
-TEST(Timeline, InvalidEventsAreRefused) {
+TEST(Timeline, invalid_events_are_refused) {
     const auto with = [](int rank, Seconds begin, Seconds end) {
         Trace trace;
         trace.events = {{rank, 0, Activity::fold, 0, -1, 1, begin, end}};
@@ -101,7 +101,7 @@ TEST(Timeline, InvalidEventsAreRefused) {
                  std::logic_error);
 }
 
-TEST(Timeline, TooManyEventsAreAggregatedWithANote) {
+TEST(Timeline, too_many_events_are_aggregated_with_a_note) {
     TimelineOptions options;
     options.most_drawn = 100;
     const std::string svg = timeline(some_trace(4, 500, 1e-6), 4, options);
@@ -111,7 +111,7 @@ TEST(Timeline, TooManyEventsAreAggregatedWithANote) {
     EXPECT_THAT(svg, HasSubstr("Not shown: "));
 }
 
-TEST(Timeline, TooManyRanksShareLanesWithANote) {
+TEST(Timeline, too_many_ranks_share_lanes_with_a_note) {
     const std::string svg = timeline(some_trace(301, 1, 1e-6), 301);
     EXPECT_EQ(test::markup_error(svg), "");
     EXPECT_EQ(test::occurrences(svg, ">ranks 0-1:"), 4); // one bar of each kind
@@ -119,7 +119,7 @@ TEST(Timeline, TooManyRanksShareLanesWithANote) {
     EXPECT_THAT(svg, HasSubstr("2 ranks share a lane"));
 }
 
-TEST(TimelineBars, InSharedLanesContainEveryEventWithoutOverlapping) {
+TEST(TimelineBars, in_shared_lanes_contain_every_event_without_overlapping) {
     const Trace trace = some_trace(600, 3, 1e-6);
     const SharedLanes lanes(600);
     EXPECT_EQ(lanes.lanes, 200);
@@ -141,7 +141,7 @@ TEST(TimelineBars, InSharedLanesContainEveryEventWithoutOverlapping) {
               trace.events.size());
 }
 
-TEST(TimelineBars, OfMessagesInOneRowDoNotOverlap) {
+TEST(TimelineBars, of_messages_in_one_row_do_not_overlap) {
     Trace trace = some_trace(3, 6, 1);
     for (Event& event : trace.events)
         event.end += event.step % 4; // more events overlap
@@ -157,7 +157,7 @@ TEST(TimelineBars, OfMessagesInOneRowDoNotOverlap) {
     }
 }
 
-TEST(TimelineBars, ThatAreMergedRepresentAllEvents) {
+TEST(TimelineBars, that_are_merged_represent_all_events) {
     const Trace trace = some_trace(5, 100, 1e-6);
     const Bars all = bars(trace, 5, 50);
     std::int64_t events = 0;

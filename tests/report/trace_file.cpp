@@ -34,7 +34,7 @@ void expect_same(const Event& a, const Event& b) {
     EXPECT_NEAR(a.end, b.end, 1e-15);
 }
 
-TEST(TraceFile, WrittenTracesAreReadBack) {
+TEST(TraceFile, written_traces_are_read_back) {
     Recording written = test::relay();
     written.origin = Origin::simulated;
     written.clocks = 2;
@@ -63,7 +63,7 @@ TEST(TraceFile, WrittenTracesAreReadBack) {
     }
 }
 
-TEST(TraceFile, MessagesAreArrowsAndOverlappingOnesHaveSeparateTracks) {
+TEST(TraceFile, messages_are_arrows_and_overlapping_ones_have_separate_tracks) {
     Recording recording = test::relay();
     // A message without a receive.
     recording.trace.events.push_back({0, 2, Activity::send, 0, 2, 8, 11e-6, 13e-6});
@@ -75,12 +75,12 @@ TEST(TraceFile, MessagesAreArrowsAndOverlappingOnesHaveSeparateTracks) {
     EXPECT_EQ(test::occurrences(json, "\"name\": \"send\", \"pid\": 0, \"tid\": 2"), 1);
 }
 
-TEST(TraceFile, ARunWithoutEventsIsAValidTrace) {
+TEST(TraceFile, a_run_without_events_is_a_valid_trace) {
     Recording recording{.name = "nothing", .ranks = 1, .trace = {}};
     EXPECT_TRUE(parse_trace(to_json(recording), "run.json").trace.events.empty());
 }
 
-TEST(TraceFile, NamesMayContainAnyCharacters) {
+TEST(TraceFile, names_may_contain_any_characters) {
     Recording recording = test::relay();
     recording.name = "\"<script>alert(1)</script>&\\\n";
     const std::string json = to_json(recording);
@@ -88,7 +88,7 @@ TEST(TraceFile, NamesMayContainAnyCharacters) {
     EXPECT_EQ(parse_trace(json, "run.json").name, recording.name);
 }
 
-TEST(TraceFile, OtherFilesAreRefusedWithTheReason) {
+TEST(TraceFile, other_files_are_refused_with_the_reason) {
     EXPECT_THAT(refusal_of(""), HasSubstr("run.json: is empty, expected a trace"));
     EXPECT_THAT(refusal_of(" \n"), HasSubstr("run.json: is empty, expected a trace"));
     EXPECT_THAT(refusal_of("<html>"), HasSubstr("is not JSON: parse error at line 1, column 1"));
@@ -97,7 +97,7 @@ TEST(TraceFile, OtherFilesAreRefusedWithTheReason) {
         EXPECT_THAT(refusal_of(other), HasSubstr("otherData.sextant_trace is missing")) << other;
 }
 
-TEST(TraceFile, EventsAreAListEvenIfItIsEmpty) {
+TEST(TraceFile, events_are_a_list_even_if_it_is_empty) {
     const std::string empty = to_json(Recording{.name = "idle", .ranks = 2});
     EXPECT_TRUE(parse_trace(empty, "run.json").trace.events.empty());
     const std::size_t list = empty.find("\"traceEvents\": [");
@@ -109,7 +109,7 @@ TEST(TraceFile, EventsAreAListEvenIfItIsEmpty) {
             << other;
 }
 
-TEST(TraceFile, ATraceTruncatedAnywhereIsRefused) {
+TEST(TraceFile, a_trace_truncated_anywhere_is_refused) {
     const std::string whole = to_json(test::relay());
     for (std::size_t length :
          {whole.size() - 3, whole.size() / 2, whole.size() / 3, std::size_t{40}})
@@ -118,19 +118,19 @@ TEST(TraceFile, ATraceTruncatedAnywhereIsRefused) {
             << length;
 }
 
-TEST(TraceFile, ANewerVersionIsRefused) {
+TEST(TraceFile, a_newer_version_is_refused) {
     EXPECT_THAT(
         refusal_of(
             replaced(to_json(test::relay()), "\"sextant_trace\": 1", "\"sextant_trace\": 2")),
         HasSubstr("sextant_trace is 2, expected 1: the file was written by a newer version"));
 }
 
-TEST(TraceFile, AClockThatRanBackwardsIsReported) {
+TEST(TraceFile, a_clock_that_ran_backwards_is_reported) {
     EXPECT_THAT(refusal_of(replaced(to_json(test::relay()), "\"dur\": 4", "\"dur\": -4")),
                 HasSubstr("us: a clock ran backwards"));
 }
 
-TEST(TraceFile, ImpossibleValuesAreReported) {
+TEST(TraceFile, impossible_values_are_reported) {
     const std::string good = to_json(test::relay());
     EXPECT_THAT(refusal_of(replaced(good, "\"name\": \"send\"", "\"name\": \"sing\"")),
                 HasSubstr("name is \"sing\", expected one of \"send\", "));
@@ -151,7 +151,7 @@ TEST(TraceFile, ImpossibleValuesAreReported) {
         HasSubstr("args.elements is 9000000000000000000, expected a whole number from 0 to"));
 }
 
-TEST(TraceFile, UnknownFieldsOfOtherProgramsAreIgnored) {
+TEST(TraceFile, unknown_fields_of_other_programs_are_ignored) {
     const std::string json =
         replaced(to_json(test::relay()), "\"traceEvents\": [",
                  "\"more\": [{\"ph\": \"X\"}], \"traceEvents\": [{\"ph\": \"C\", \"name\": 5},");

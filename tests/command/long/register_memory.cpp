@@ -58,7 +58,7 @@ class RegisterMemory : public testing::TestWithParam<const char*> {
     test::TemporaryFolder folder;
 };
 
-TEST_P(RegisterMemory, GrowsOnlyByTheTransformsOfAdditionalFrames) {
+TEST_P(RegisterMemory, grows_only_by_the_transforms_of_additional_frames) {
     if (!test::forget_peak_memory())
         GTEST_SKIP() << "the system cannot reset the peak of memory";
     const bool fields = std::string(GetParam()) == "nonrigid";

@@ -11,7 +11,7 @@
 namespace sextant::test {
 namespace {
 
-TEST(Hdf5Damage, AFileWithAnyChangedByteIsReadOrRefusedWithoutACrash) {
+TEST(Hdf5Damage, a_file_with_any_changed_byte_is_read_or_refused_without_a_crash) {
     const TemporaryFolder folder;
     const std::string path = folder.path("a.h5");
     hdf5_seeds().front().make(path);
