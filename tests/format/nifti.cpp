@@ -152,7 +152,7 @@ TEST_F(Nifti, with_a_damaged_header_is_refused) {
     EXPECT_THAT(refused({.dim = {6, 13, 7, 1, 1, 1, 3, 1}}), HasSubstr("at most five axes"));
     constexpr std::int64_t huge = std::int64_t{1} << 62, large = std::int64_t{1} << 32;
     EXPECT_THAT(refused({.version = 2, .dim = {3, huge, 7, 3, 1, 1, 1, 1}}),
-                HasSubstr("of axis 1, expected a positive number below 2^40"));
+                HasSubstr("along axis 1, expected a positive number below 2^40"));
     EXPECT_THAT(refused({.version = 2, .dim = {3, large, large, 3, 1, 1, 1, 1}}),
                 HasSubstr("expected positive sides and at most"));
     EXPECT_THAT(refused({.version = 2, .dim = {5, 8, 8, large, large, 8, 1, 1}}),
