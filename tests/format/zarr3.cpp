@@ -262,8 +262,9 @@ TEST_F(Zarr3, with_fields_that_are_wrong_or_unknown_is_refused) {
                 HasSubstr("codecs[0].name is \"vlen-utf8\", which is not supported, expected"));
     EXPECT_THAT(with("\"little\"}}", "\"little\"}}, {\"name\": \"zfp\"}"),
                 HasSubstr("codecs[1].name is \"zfp\", which is not supported, expected gzip, "));
-    EXPECT_THAT(with("\"little\"}}", "\"little\"}}, \"gzip\", \"zstd\""),
-                HasSubstr("codecs[2] is \"zstd\", which is not supported, expected at most one codec"));
+    EXPECT_THAT(
+        with("\"little\"}}", "\"little\"}}, \"gzip\", \"zstd\""),
+        HasSubstr("codecs[2] is \"zstd\", which is not supported, expected at most one codec"));
     EXPECT_THAT(with("\"little\"}}",
                      R"("little"}}, {"name": "blosc", "configuration": {"cname": "snappy"}})"),
                 HasSubstr("cname is \"snappy\", expected one of blosclz"));
