@@ -443,10 +443,11 @@ constexpr Experiment charge_experiments[] = {
      "of supersteps gives together with its 28.5 units per byte",
      figure_9},
     {"c3", "Figures 6, 9, 14", "computation units", counting_rules,
-     "the paper counts by different rules: for logp-lev-sq, 1-lev-br and logp-lev-bfly, all data "
-     "held; for 2-lev-rec and 3-lev-sq, only what the leaders receive, without what the source "
-     "divides; in Figure 14, three accesses per byte for 1-lev-dir and 2-lev-rc and one for the "
-     "others. Each figure follows from one of two rules, as the last column shows",
+     "the paper does not count by one rule. For logp-lev-sq, 1-lev-br and logp-lev-bfly, it counts "
+     "all data that a processor holds; for 2-lev-rec and 3-lev-sq, only the data that the leaders "
+     "receive, not the data that the source divides. In Figure 14, it counts three accesses per "
+     "byte for 1-lev-dir and 2-lev-rc, and one for the others. Each figure follows from one of two "
+     "rules, as the last column shows",
      computation, Basis::fitted},
     {"c3", "Figure 10", "all-to-all: predicted and measured", chosen, no_barriers, figure_10,
      Basis::own},

@@ -221,7 +221,7 @@ Graph cube_of(int side) {
 }
 
 Result figure_1(Extent) {
-    Result result{"links", {"counted on the graph"}};
+    Result result{"links", {"counted in the graph"}};
     const auto add = [&](std::string label, double theirs, double ours) {
         result.rows.push_back({std::move(label), theirs, {ours}});
     };

@@ -142,9 +142,9 @@ Result best_numbers(Extent extent) {
 
 constexpr Experiment experiments[] = {
     {"registration", "equations 4.5-4.28", "span and work of scans of series",
-     "counted on the schedules; 4,095 divided by the span is the speedup in Figures 4.6 and 4.7; "
-     "each core does one application at a time; an inclusive global "
-     "scan gives each core its last result, which saves one application per core",
+     "counted in the schedules. The speedup in Figures 4.6 and 4.7 is 4,095 divided by the span. "
+     "Each core applies the operator once at a time. An inclusive global scan gives each core its "
+     "last result, which saves one application per core",
      "", spans_of_series, Basis::printed, Match::count},
     {"registration", "equations 4.16, 4.17, 4.21, 4.26", "the best number of cores",
      "counted for every number of cores up to four times the published one; the thesis' formulas "

@@ -307,7 +307,7 @@ Result figure_3(Extent) {
 
 constexpr Experiment experiments[] = {
     {"radix-k", "Table 1", "lower bounds of reductions",
-     "counted on the schedules. Each term is bounded separately. For Radix-k and Direct-Send, the "
+     "counted in the schedules. Each term is bounded separately. For Radix-k and Direct-Send, the "
      "steps are the rounds that section 3.2 gives",
      "no reduce or allreduce of a long vector reaches all three bounds: a tree needs the fewest "
      "steps, and halving the vector moves and combines the least data; each bound is reached by "
@@ -325,7 +325,7 @@ constexpr Experiment experiments[] = {
      "slower; if MPI applies the operator at half the rate, it is 1.5 to 1.9 times as slow. "
      "Reduce-scatter in order is more than 3 times as slow",
      figure_1},
-    {"radix-k", "Figure 2", "rounds and groups of 12 ranks", "counted on the schedule", "",
+    {"radix-k", "Figure 2", "rounds and groups of 12 ranks", "counted in the schedule", "",
      figure_2, Basis::printed, Match::count},
     {"radix-k", "Figure 3", "Binary-Swap and [8, 8] on 64 nodes",
      "Blue Gene/P, 374 MB/s per link; 1.5 us per message and 25 Mpx/s are assumed, because the "

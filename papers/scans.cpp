@@ -159,11 +159,11 @@ Result spans_and_work(Extent extent) {
     const int most = extent == Extent::whole ? 130 : 40;
     result.claims = {{"every circuit has its published span and work", equal, "counted"},
                      {"the formulas hold for numbers of ranks that are not powers of two",
-                      formulas_hold(most), fmt::format("counted on 2 to {} ranks", most)},
+                      formulas_hold(most), fmt::format("counted for 2 to {} ranks", most)},
                      {"Ladner-Fischer circuits have at most log2 n + k dependent applications, and "
                       "with k = 0 fewer than 4 n in all",
                       ladner_fischer_is_bounded(most),
-                      fmt::format("counted on 2 to {} ranks, in both forms", most)}};
+                      fmt::format("counted for 2 to {} ranks, in both forms", most)}};
     return result;
 }
 
@@ -330,7 +330,7 @@ Result segmented(Extent) {
 
 constexpr Experiment experiments[] = {
     {"scan", "circuits", "span and work of prefix circuits",
-     "counted on the schedules; formulas of Kogge and Stone 1973, Sklansky 1960, Brent and Kung "
+     "counted in the schedules; formulas of Kogge and Stone 1973, Sklansky 1960, Brent and Kung "
      "1982, Han and Carlson 1987, Ladner and Fischer 1980 and Blelloch 1989, extended to any "
      "number of ranks; an exclusive scan of n values is an inclusive one of the first n - 1 "
      "values, whose results are sent to the next rank",
@@ -343,7 +343,7 @@ constexpr Experiment experiments[] = {
      "work of the thesis",
      table_3_1, Basis::printed, Match::count},
     {"scan", "theorem 3.4.1", "Snir's lower bound, and the deficiency of circuits",
-     "counted on the schedules; the paper's column is the sum of the formulas", "", snir_bound,
+     "counted in the schedules; the paper's column is the sum of the formulas", "", snir_bound,
      Basis::printed, Match::count},
     {"scan", "definition 3.1.3", "segmented scans",
      "run on 16 threads with one value each, results compared with the definition; a segmented "

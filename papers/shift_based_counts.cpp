@@ -252,7 +252,7 @@ Result table_1(Extent) {
 
 constexpr Experiment count_experiments[] = {
     {"shift-based", "Table 1", "messages and images sent by each algorithm",
-     "counted on the schedules; the overlap is simulated on a crossbar of 64 nodes with 0.53 ns "
+     "counted in the schedules; the overlap is simulated on a crossbar of 64 nodes with 0.53 ns "
      "per byte and 130 Mpx/s",
      "2-3 Swap: the paper states upper bounds for numbers that are not powers of two; on 64 ranks, "
      "2-3 Swap is Binary-Swap. A tree built from the leaves, with parts in the order of ranks, "

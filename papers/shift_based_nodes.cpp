@@ -176,8 +176,8 @@ constexpr Experiment node_experiments[] = {
     {"shift-based", "Figure 8", "frame rates by number of nodes",
      "calibrated as for Figures 4-7 and 9; the page shows multiples of 12 and the means between "
      "them, --json each number of nodes",
-     "with 13 to 24 nodes, on two leaf switches, rates are as high as at multiples of 12: the "
-     "cables are counted in the second statement",
+     "with 13 to 24 nodes, which use only two leaf switches, rates are as high as at multiples of "
+     "12, because no cable carries more than one message of a shift (second statement)",
      figure_8, Basis::fitted}};
 
 } // namespace

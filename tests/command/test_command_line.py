@@ -152,7 +152,7 @@ class Info(CommandTest):
             self.assertEqual(facts(f"info stack.zarr --axes {axes}")["frames"], 5)
         sextant("info stack.zarr --axes c,y,x", "channels    5, reading 0")
         for axes in ("CYQ", "c,y,q"):
-            refuses(f"2 were stated, expected y (rows) and x (columns) among them <- info stack.zarr --axes {axes}")
+            refuses(f"2 were given, expected y (rows) and x (columns) among them <- info stack.zarr --axes {axes}")
         self.store([2, 3, 4, 8, 9], "|u1")
         for axes in ("TCZYX", "T,C,Z,Y,X"):
             sextant(f"info stack.zarr --axes {axes}", "channels    3,", "slices      4,")

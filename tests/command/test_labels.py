@@ -186,7 +186,7 @@ class Labels(CommandTest):
         refuses("""
         1 two.npy: has no channel 2, expected 0 to 1 <- label two.npy --axes CTZYX --time 1 -o x.npy --table x.csv --intensity two.npy --intensity-channel 2
         2 intensity-channel <- label v.npy -o x.npy --intensity-channel 0
-        1 axes "ZYX" were stated, expected a letter for each of 4 axes (2×20×50×60) <- info times.npy --axes ZYX
+        1 axes "ZYX" were given, expected a letter for each of 4 axes (2×20×50×60) <- info times.npy --axes ZYX
         1 expected Y as axis 2 and X as axis 3 <- info times.npy --axes XYZT
         1 has no time 2, expected 0 to 1 <- label times.npy --axes TZYX --time 2 -o x.npy
         2 expected one of them <- label times.npy --axes TZYX --time 1 --slice 0 -o x.npy

@@ -125,7 +125,7 @@ TEST_F(NamedAxes, are_not_needed) {
 TEST_F(NamedAxes, that_do_not_fit_are_refused) {
     for (const char* name : {"c.npy", "f.npy", "a.h5", "a.zarr"}) {
         EXPECT_THAT(refusal(name, {.axes = "TZYX"}),
-                    HasSubstr("axes \"TZYX\" were stated, expected a letter for each of 5 axes "
+                    HasSubstr("axes \"TZYX\" were given, expected a letter for each of 5 axes "
                               "(2×3×4×5×7)"));
         EXPECT_THAT(refusal(name, {.axes = "TCZXY"}), HasSubstr("expected Y as axis 3 and X as"));
         EXPECT_THAT(refusal(name, {.axes = "XYZCT"}), HasSubstr("expected Y as axis 3 and X as"));

@@ -34,7 +34,7 @@ std::string example_of_names(std::size_t axes) {
 /// are the axis X.
 void check_names(const std::string& path, const ArrayInFile& array, const std::string& names) {
     const auto refuse = [&](const std::string& expected) {
-        throw InvalidFile(path, fmt::format("axes \"{}\" were stated, expected {}",
+        throw InvalidFile(path, fmt::format("axes \"{}\" were given, expected {}",
                                             printable(upper_case(names)), expected));
     };
     if (names.size() != array.lengths.size())
@@ -58,7 +58,7 @@ std::string axis_names_of(const std::string& path, const ArrayInFile& array,
     if (given.empty())
         return array.names;
     if (!array.names.empty() && given != array.names) {
-        throw InvalidFile(path, fmt::format("axes \"{}\" were stated, but the file names them {}",
+        throw InvalidFile(path, fmt::format("axes \"{}\" were given, but the file names them {}",
                                             printable(upper_case(given)), upper_case(array.names)));
     }
     check_names(path, array, given);
@@ -270,14 +270,13 @@ std::unique_ptr<ArraySource> with_axis_names(std::unique_ptr<ArraySource> array,
         const std::vector<std::string> names = parse_axis_names(array->path(), stated);
         if (names.size() != axes)
             throw InvalidFile(array->path(),
-                              fmt::format("axes \"{}\" were stated, expected a name for each of {} "
+                              fmt::format("axes \"{}\" were given, expected a name for each of {} "
                                           "axes ({})",
                                           printable(stated), axes, fmt::join(header.lengths, "×")));
         if (!header.names.empty() && header.names != names)
             throw InvalidFile(
                 array->path(),
-                fmt::format("axes \"{}\" were stated, but the file names them {}",
-                            printable(stated),
+                fmt::format("axes \"{}\" were given, but the file names them {}", printable(stated),
                             printable(fmt::format("{}", fmt::join(header.names, ",")))));
         header.names = names;
     }
@@ -303,7 +302,7 @@ std::vector<std::string> parse_axis_names(const std::string& path, std::string_v
     if (!std::ranges::all_of(names, is_axis_name) ||
         std::ranges::adjacent_find(sorted) != sorted.end())
         throw InvalidTask(
-            fmt::format("{}: axes \"{}\" were stated, expected a letter for each axis, "
+            fmt::format("{}: axes \"{}\" were given, expected a letter for each axis, "
                         "such as TYXE, or different names separated by commas, such "
                         "as t,y,x,ky,kx",
                         path, printable(text)));

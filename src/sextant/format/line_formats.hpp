@@ -30,7 +30,7 @@ struct LineFormat {
     std::string_view name;      ///< such as "GeoJSON"
     std::string_view extension; ///< such as ".geojson"
     std::string_view summary;
-    /// Writes the complete file or none. Throws InvalidFile.
+    /// Writes the complete file or nothing. Throws InvalidFile.
     void (*write)(const std::string& path, LineReader& contours);
 };
 

@@ -396,7 +396,7 @@ Bytes read_header(const SourceFile& file, NpyHeader& header) {
     const int minor = std::to_integer<int>(start[7]);
     if (version < 1 || version > 3 || minor != 0) {
         throw InvalidFile(
-            path, fmt::format("is of NPY version {}.{}, expected 1.0, 2.0 or 3.0", version, minor));
+            path, fmt::format("has NPY version {}.{}, expected 1.0, 2.0 or 3.0", version, minor));
     }
     const Bytes begin = version == 1 ? 10 : 12;
     const Bytes length = version == 1 ? Bytes{number_in<std::uint16_t>(start, 8, false)}

@@ -82,8 +82,8 @@ struct Latency {
     bool ours = false;
 };
 
-/// Returns latencies ordered by operation, algorithm and size. The pairs of launches are named
-/// "without rules" and "with rules".
+/// Returns latencies ordered by operation, algorithm and size. For the launches that verify the
+/// rules, the algorithm is "without rules" or "with rules".
 std::vector<Latency> latencies_of(const TuneResults& results);
 
 /// Returns tables in the format of the OSU benchmarks, one per operation and algorithm.

@@ -136,7 +136,7 @@ bool names_other_axes(const std::string& path, std::string& axes) {
     for (const std::string_view name : {"y", "x"}) {
         if (std::ranges::find(names, name) == names.end())
             throw InvalidTask(fmt::format(
-                "{}: axes \"{}\" were stated, expected y (rows) and x (columns) among them", path,
+                "{}: axes \"{}\" were given, expected y (rows) and x (columns) among them", path,
                 printable(axes)));
     }
     return true;

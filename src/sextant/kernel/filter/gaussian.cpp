@@ -48,7 +48,7 @@ Elements width_of_strips(std::size_t rings, int reach) {
     return std::clamp<Elements>(share / column / line_unit, 2, 16) * line_unit;
 }
 
-/// The number of rows between calls of `progress`: they take about 0.1 ms.
+/// The number of rows between calls to `progress`. That many rows take about 0.1 ms.
 constexpr Elements rows_between_calls = 16;
 
 /// The weights at distances k = 0 … reach, scaled by 2^exponent.

@@ -33,7 +33,7 @@ Tiling tiling_of(ImageShape shape) {
 constexpr std::size_t followed = 3; ///< number of fits that are continued after the first steps
 /// If the lead of the best fit is smaller than this, more fits are compared on a finer level.
 constexpr double clear_lead = 4;
-/// LeadMeter::over_nothing() of the best of many motions between unrelated images.
+/// The largest LeadMeter::over_nothing() among many motions between unrelated images.
 constexpr double lead_of_unrelated = 4;
 /// Fits that end closer together than this, in pixels of the coarsest level, count as one fit.
 constexpr double distinct_fits = 2;
