@@ -23,7 +23,8 @@ scan::Configuration configured(const char* strategy, const char* circuit) {
     return {scan::find_strategy(strategy), {row, row.tunings().front()}};
 }
 
-/// The longest path of a series scan, in applications, if each rank does one application at a time.
+/// The longest path of a series scan, in applications, if each rank applies the operator once at a
+/// time.
 double counted_span(Elements values, int ranks, const char* strategy, const char* circuit) {
     const scan::Rehearsal rehearsal(scan::even_blocks(values, ranks),
                                     configured(strategy, circuit));

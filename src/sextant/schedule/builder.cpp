@@ -75,7 +75,7 @@ void ProgramBuilder::fold(const Region& to, std::span<const Region> operands) {
 /// share scratch of the largest size needed, except for scratch that holds a result passed on to
 /// this part.
 std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const Region> places) {
-    std::vector<Region> lies;
+    std::vector<Region> regions;
     std::size_t given = 0, shared = 0;
     for (const BufferSpec& buffer : part.buffers) {
         if (buffer.role != Role::scratch) {
@@ -85,7 +85,7 @@ std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const 
             if (!places[given].empty() && element_of(places[given].buffer) != buffer.element)
                 throw std::logic_error(
                     "part: the element size of a region differs from its buffer's");
-            lies.push_back(places[given++]);
+            regions.push_back(places[given++]);
             continue;
         }
         while (shared < shared_.size() &&
@@ -96,11 +96,11 @@ std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const 
         const int own = shared_[shared++];
         Elements& size = program_.buffers[static_cast<std::size_t>(own)].size;
         size = std::max(size, buffer.size);
-        lies.push_back(block(own, 0, buffer.size));
+        regions.push_back(block(own, 0, buffer.size));
     }
     if (given != places.size())
         throw std::logic_error("part: more regions than buffers");
-    return lies;
+    return regions;
 }
 
 Bytes ProgramBuilder::element_of(int buffer) const {
@@ -110,11 +110,11 @@ Bytes ProgramBuilder::element_of(int buffer) const {
 Region ProgramBuilder::run(const Program& part, std::span<const Region> places) {
     if (part.window > 0 && part.window != program_.window)
         throw std::logic_error("part: the window of the part differs from that of the program");
-    const std::vector<Region> lies = placed(part, places);
+    const std::vector<Region> regions = placed(part, places);
     const auto moved = [&](Region region) {
         if (region.empty())
             return Region{};
-        const Region& place = lies[static_cast<std::size_t>(region.buffer)];
+        const Region& place = regions[static_cast<std::size_t>(region.buffer)];
         region.buffer = place.buffer;
         region.offset += place.offset;
         return region;
