@@ -208,7 +208,7 @@ class Labels(CommandTest):
         1 expected positive numbers <- label empty.npy -o x.tif
         2 out.png: u32 frames can be written as .tif <- label cells.npy -o out.png
         2 --grid 2x2: 4 tiles, expected one for each of the 3 ranks <- label cells.npy -o x.npy --ranks 3 --grid 2x2
-        2 --memory 100K is too small: a row of 100000 pixels and its labels on each of 1 ranks take 489K <- label wide.npy -o x.npy --memory 100K
+        2 --memory 100K is too small: a row of 100000 pixels and its labels take 489K <- label wide.npy -o x.npy --memory 100K
         2 MiB in tiles; without a grid or pattern, larger images are labelled in strips <- label wide.npy -o x.npy --memory 1 --grid 2x1
         2 --min-size has no effect here: not supported for tiles <- label cells.npy -o x.npy --min-size 3 --grid 2x1
         2 --machine has no effect here: merging is planned only for tiles: expected --grid <- label cells.npy -o x.npy --machine x

@@ -48,11 +48,12 @@ Slabs::Division Slabs::division_of(const Planes& volume, const Planes* intensity
     constexpr Bytes kibibyte = 1 << 10;
     if (planes < 1)
         throw InvalidTask(fmt::format(
-            "memory {:g}K is too small: {} and its labels on each of {} ranks take {}K{}",
+            "memory {:g}K is too small: {} and its labels{} take {}K{}",
             static_cast<double>(options.memory) / kibibyte,
             shape.of_rows ? fmt::format("a row of {} pixels", shape.width)
                           : fmt::format("a plane of {}x{} voxels", shape.width, shape.height),
-            options.ranks, (plane * options.ranks * options.labellings + kibibyte - 1) / kibibyte,
+            options.ranks > 1 ? fmt::format(" on each of {} ranks", options.ranks) : "",
+            (plane * options.ranks * options.labellings + kibibyte - 1) / kibibyte,
             options.labellings > 1 ? ", including the memory to fill holes" : ""));
     planes = std::clamp<Elements>(planes, 1, own);
     const Elements chunk = volume.planes_per_chunk();
