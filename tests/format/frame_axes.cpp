@@ -83,8 +83,11 @@ class NamedAxes : public testing::Test {
         }
         return found;
     }
-    std::string refusal(const std::string& name, const format::SourceOptions& options) {
-        return failure([&] { format::open_frames(folder.path(name), options); });
+    void refuses(const std::string& name, const format::SourceOptions& options,
+                 const std::string& text) {
+        EXPECT_THAT(failure([&] { format::open_frames(folder.path(name), options); }),
+                    HasSubstr(text))
+            << name;
     }
 
     TemporaryFolder folder;
@@ -118,25 +121,20 @@ TEST_F(NamedAxes, are_not_needed) {
             "the frames are on several axes (2×3×4): all 24 planes are read as one series; to "
             "read some of them, name the axes, for example --axes TCZYX");
     }
-    EXPECT_THAT(refusal("f.npy", {}), HasSubstr("has 5 axes in Fortran order, expected 2 or 3, or "
-                                                "names for the axes"));
+    refuses("f.npy", {}, "has 5 axes in Fortran order, expected 2 or 3, or names for the axes");
 }
 
 TEST_F(NamedAxes, that_do_not_fit_are_refused) {
     for (const char* name : {"c.npy", "f.npy", "a.h5", "a.zarr"}) {
-        EXPECT_THAT(refusal(name, {.axes = "TZYX"}),
-                    HasSubstr("axes \"TZYX\" were given, expected a letter for each of 5 axes "
-                              "(2×3×4×5×7)"));
-        EXPECT_THAT(refusal(name, {.axes = "TCZXY"}), HasSubstr("expected Y as axis 3 and X as"));
-        EXPECT_THAT(refusal(name, {.axes = "XYZCT"}), HasSubstr("expected Y as axis 3 and X as"));
-        EXPECT_THAT(refusal(name, {.axes = "TTZYX"}),
-                    HasSubstr("each of T, C, Z, Y and X at most"));
-        EXPECT_THAT(refusal(name, {.axes = "TQZYX"}),
-                    HasSubstr("each of T, C, Z, Y and X at most"));
-        EXPECT_THAT(refusal(name, {.time = 2, .axes = "TCZYX"}), HasSubstr("has no time 2"));
-        EXPECT_THAT(refusal(name, {.channel = 3, .axes = "TCZYX"}), HasSubstr("has no channel 3"));
-        EXPECT_THAT(refusal(name, {.time = 1}),
-                    HasSubstr(std::string(name) == "f.npy" ? "Fortran" : "has no time 1"));
+        refuses(name, {.axes = "TZYX"},
+                "axes \"TZYX\" were given, expected a letter for each of 5 axes (2×3×4×5×7)");
+        refuses(name, {.axes = "TCZXY"}, "expected Y as axis 3 and X as");
+        refuses(name, {.axes = "XYZCT"}, "expected Y as axis 3 and X as");
+        refuses(name, {.axes = "TTZYX"}, "each of T, C, Z, Y and X at most");
+        refuses(name, {.axes = "TQZYX"}, "each of T, C, Z, Y and X at most");
+        refuses(name, {.time = 2, .axes = "TCZYX"}, "has no time 2");
+        refuses(name, {.channel = 3, .axes = "TCZYX"}, "has no channel 3");
+        refuses(name, {.time = 1}, std::string(name) == "f.npy" ? "Fortran" : "has no time 1");
     }
     write_pattern(folder.path("a.mrc"), {2, {7, 5}, Sample::u16});
     EXPECT_THAT([&] { format::open_frames(folder.path("a.mrc"), {.axes = "ZYX"}); },
@@ -152,7 +150,7 @@ TEST_F(NamedAxes, of_velox_have_rows_and_columns_first) {
     Hdf5File(path).dataset("/Data/Image/0a/Data", {rows, columns, 2}, H5T_STD_I16LE,
                            H5T_NATIVE_INT16, std::vector<std::int16_t>(rows * columns * 2, 1));
     EXPECT_EQ(format::open_frames(path, {.axes = "YXT"})->header().frames, 2);
-    EXPECT_THAT(refusal("velox.h5", {.axes = "TYX"}), HasSubstr("expected Y as axis 0 and X as"));
+    refuses("velox.h5", {.axes = "TYX"}, "expected Y as axis 0 and X as");
 }
 
 } // namespace

@@ -7,24 +7,38 @@
 #include "tests/format/images.hpp"
 #include "tests/format/seeds.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include "tests/format/zarr3_files.hpp"
 #include "tests/support/peak_memory.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {
 
+/// Stores of Zarr, each with a file of it that is damaged.
+std::vector<Seed> store_seeds() {
+    const Zarr3Pattern shards{
+        .order = {2, 0, 1}, .compressor = zarr3_compressors()[4], .shards = Zarr3Shards{}};
+    const auto version_2 = [](const std::string& path) {
+        write_zarr(path, {.compressor = zarr_compressors()[4]});
+    };
+    const auto version_3 = [=](const std::string& path) { write_zarr3(path, shards); };
+    return {{"a.zarr", "", version_2, "/.zarray"},
+            {"metadata.zarr", "", version_3, "/zarr.json"},
+            {"shard.zarr", "", version_3, "/c/0/0/0"}};
+}
+
 class DamagedFrames : public testing::TestWithParam<Seed> {
   protected:
     void SetUp() override {
         path = folder.path(GetParam().name);
         GetParam().make(path);
-        whole = content(path);
+        whole = content(path + GetParam().file);
     }
 
     /// Opens a file and reads some frames, unless they are large. Any exception but InvalidFile
     /// fails the test.
     void try_to_read(const std::string& bytes) {
-        fill_file(path, bytes);
+        fill_file(path + GetParam().file, bytes);
         try {
             const auto source = format::open_frames(path + GetParam().detail);
             const FrameHeader& header = source->header();
@@ -40,7 +54,8 @@ class DamagedFrames : public testing::TestWithParam<Seed> {
                     ++refused;
                 }
             }
-        } catch (const InvalidFile&) {
+        } catch (const InvalidFile& error) {
+            EXPECT_TRUE(error.path().starts_with(path)) << error.what();
             ++refused;
         }
     }
@@ -61,10 +76,16 @@ TEST_P(DamagedFrames, with_any_changed_byte_are_read_or_refused_without_a_crash)
     const long before = memory_before();
     const std::size_t step = std::max<std::size_t>(1, whole.size() / 1500);
     for (std::size_t at = 0; at < whole.size(); at += at < 1200 ? 1 : step) {
-        for (const int change : {0xff, 0x80, 0x01}) {
+        const auto with = [&](char byte) {
             std::string bytes = whole;
-            bytes[at] = static_cast<char>(bytes[at] ^ change);
+            bytes[at] = byte;
             try_to_read(bytes);
+        };
+        for (const int change : {0xff, 0x80, 0x01})
+            with(static_cast<char>(whole[at] ^ change));
+        for (const char json : {'0', '9', '-', '"', ',', '[', '}', 'e', '\0', '\xff'}) {
+            if (!GetParam().file.empty())
+                with(json);
         }
     }
     const bool has_header = GetParam().detail.empty();
@@ -79,6 +100,7 @@ std::string name_of(const testing::TestParamInfo<Seed>& test) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfEveryFormat, DamagedFrames, testing::ValuesIn(seeds()), name_of);
+INSTANTIATE_TEST_SUITE_P(OfStores, DamagedFrames, testing::ValuesIn(store_seeds()), name_of);
 
 } // namespace
 } // namespace sextant::test

@@ -16,10 +16,11 @@
 
 namespace sextant::test {
 
-/// A small valid file of frames, to be damaged.
+/// A small valid file of frames, to be damaged; of a folder, one of its files.
 struct Seed {
     std::string name, detail;
     std::function<void(const std::string& path)> make;
+    std::string file = {};
 };
 
 inline std::vector<Seed> seeds() {

@@ -28,10 +28,10 @@ class StoredFrames : public testing::Test {
         fill_file(path, bytes);
         return format::open_frames(path + detail);
     }
-    std::string refusal(const std::string& name, const std::string& bytes,
-                        const std::string& detail = "") {
-        const std::string message = failure([&] { open(name, bytes, detail); });
-        return message.starts_with(path + ": ") ? message.substr(path.size() + 2) : message;
+    void refuses(const std::string& name, const std::string& bytes, const std::string& text,
+                 const std::string& detail = "") {
+        EXPECT_THAT(failure([&] { open(name, bytes, detail); }),
+                    testing::AllOf(StartsWith(folder.path(name) + ": "), HasSubstr(text)));
     }
     FrameHeader path_header(const std::string& bytes) { return open("a.mrc", bytes)->header(); }
     TemporaryFolder folder;
@@ -129,8 +129,7 @@ TEST_F(StoredFrames, in_mrc_may_be_compressed) {
         damaged[stored.size() - 5] ^= 1; // a checksum
         const auto source = open("a.mrc.gz", damaged);
         EXPECT_THAT(failure([&] { read_frame(*source, 4); }), HasSubstr("cannot be decompressed"));
-        EXPECT_EQ(refusal("a.mrc.gz", stored.substr(0, 12)),
-                  "has 0 bytes, expected an MRC header of 1024");
+        refuses("a.mrc.gz", stored.substr(0, 12), "has 0 bytes, expected an MRC header of 1024");
     }
 }
 
@@ -146,18 +145,8 @@ TEST_F(StoredFrames, in_compressed_mrc_are_refused_if_they_are_out_of_proportion
         const std::string bytes =
             mrc_bytes(mode, 1000, {100000, 100000}, std::endian::little, std::string(4000, '\0'));
         for (const std::string& stored : {deflated(bytes, true), by_bzip2(bytes)})
-            EXPECT_THAT(refusal("a.mrc.gz", stored), HasSubstr("too few for the "));
+            refuses("a.mrc.gz", stored, "too few for the ");
     }
-}
-
-TEST_F(StoredFrames, are_written_to_mrc_compressed_by_gzip_but_not_by_bzip_2) {
-    const FrameHeader header{3, shape, Sample::i16, 1, {2, 4, "Å"}, {}};
-    path = folder.path("a.mrc.gz");
-    write_pattern(path, header);
-    EXPECT_EQ(content(path).substr(0, 2), "\x1f\x8b");
-    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
-    EXPECT_THAT(failure([&] { write_pattern(folder.path("a.mrc.bz2"), header); }),
-                HasSubstr("bzip2 files can only be read, expected .mrc or .mrc.gz"));
 }
 
 TEST_F(StoredFrames, of_an_mrc_map_have_the_pixels_of_the_axes_that_are_their_columns_and_rows) {
@@ -205,20 +194,20 @@ TEST_F(StoredFrames, beyond_the_end_of_a_file_are_left_out_with_a_remark) {
     EXPECT_EQ(source->header().frames, 17);
     EXPECT_EQ(remarks(*source), "truncated: 17 of 20 frames are complete");
     EXPECT_TRUE(holds_pattern(*source));
-    EXPECT_EQ(refusal("a.mrc", bytes.substr(0, 1100)),
-              "has no frame that can be read: truncated: 0 of 20 frames are complete");
+    refuses("a.mrc", bytes.substr(0, 1100),
+            "has no frame that can be read: truncated: 0 of 20 frames are complete");
 }
 
 TEST_F(StoredFrames, in_invalid_mrc_files_are_refused) {
     const auto order = std::endian::little;
-    EXPECT_EQ(refusal("a.mrc", "short"), "has 5 bytes, expected an MRC header of 1024");
-    EXPECT_EQ(refusal("a.mrc", mrc_bytes(4, 1, shape, order, "")),
-              "is of MRC mode 4 (complex numbers), expected 0, 1, 2, 6, 12 or 101");
-    EXPECT_THAT(refusal("a.mrc", mrc_bytes(1, 1, {-3, 7}, order, "")), StartsWith("is -3×7"));
-    EXPECT_THAT(refusal("a.mrc", mrc_bytes(1, 0, shape, order, "")), StartsWith("has 0 frames"));
+    refuses("a.mrc", "short", "has 5 bytes, expected an MRC header of 1024");
+    refuses("a.mrc", mrc_bytes(4, 1, shape, order, ""),
+            "is of MRC mode 4 (complex numbers), expected 0, 1, 2, 6, 12 or 101");
+    refuses("a.mrc", mrc_bytes(1, 1, {-3, 7}, order, ""), "is -3×7");
+    refuses("a.mrc", mrc_bytes(1, 0, shape, order, ""), "has 0 frames");
     std::string long_header = mrc_bytes(1, 1, shape, order, "");
     long_header.replace(92, 4, Bytewise().put<std::int32_t>(0x7fffffff).bytes());
-    EXPECT_THAT(refusal("a.mrc", long_header), HasSubstr("extended header of 2147483647 bytes"));
+    refuses("a.mrc", long_header, "extended header of 2147483647 bytes");
 }
 
 TEST_F(StoredFrames, with_invalid_pixel_sizes_have_no_pixel_size) {
@@ -279,19 +268,16 @@ TEST_F(StoredFrames, in_npy_are_read_in_fortran_order) {
 }
 
 TEST_F(StoredFrames, in_npy_arrays_that_are_not_images_are_refused) {
-    EXPECT_EQ(refusal("a.npy", "something else"), "is not an NPY file: its signature is wrong");
-    EXPECT_EQ(refusal("a.npy", npy_bytes("<f4", false, "7,", "")),
-              "has 1 axes, expected two or more");
-    EXPECT_THAT(refusal("a.npy", npy_bytes("<c8", false, "7, 13", "")),
-                StartsWith("has elements of type '<c8'"));
-    EXPECT_THAT(refusal("a.npy", npy_bytes("<f4", false, "7, -13", "")),
-                StartsWith("has the shape (7, -13)"));
-    EXPECT_EQ(refusal("a.npy", npy_bytes("<f4", false, "4000000000, 4000000000, 4, 4", "")),
-              "has an implausible number of frames: damaged");
-    EXPECT_EQ(refusal("a.npy", npy_bytes("<f4", false, "4000000000000000000, 4, 4", "")),
-              "has an implausible number of frames: damaged");
-    EXPECT_THAT(refusal("a.npy", npy_bytes("<f4", false, "500000000000, 1000000, 4", "")),
-                HasSubstr("expected at least one and a total size that does not overflow"));
+    refuses("a.npy", "something else", "is not an NPY file: its signature is wrong");
+    refuses("a.npy", npy_bytes("<f4", false, "7,", ""), "has 1 axes, expected two or more");
+    refuses("a.npy", npy_bytes("<c8", false, "7, 13", ""), "has elements of type '<c8'");
+    refuses("a.npy", npy_bytes("<f4", false, "7, -13", ""), "has the shape (7, -13)");
+    refuses("a.npy", npy_bytes("<f4", false, "4000000000, 4000000000, 4, 4", ""),
+            "has an implausible number of frames: damaged");
+    refuses("a.npy", npy_bytes("<f4", false, "4000000000000000000, 4, 4", ""),
+            "has an implausible number of frames: damaged");
+    refuses("a.npy", npy_bytes("<f4", false, "500000000000, 1000000, 4", ""),
+            "expected at least one and a total size that does not overflow");
 }
 
 TEST_F(StoredFrames, in_ser_are_read_with_offsets_of_32_and_64_bits) {
@@ -319,11 +305,10 @@ TEST_F(StoredFrames, in_irregular_or_truncated_ser_files_give_a_remark) {
 }
 
 TEST_F(StoredFrames, in_invalid_ser_files_are_refused) {
-    EXPECT_EQ(refusal("a.ser", std::string(100, 'x')), "is not a SER file: its signature is wrong");
+    refuses("a.ser", std::string(100, 'x'), "is not a SER file: its signature is wrong");
     std::string lines = ser_bytes(false, {shape}, 1);
     lines.replace(6, 4, Bytewise().put<std::int32_t>(0x4120).bytes());
-    EXPECT_EQ(refusal("a.ser", lines),
-              "holds elements of kind 0x4120, expected images of kind 0x4122");
+    refuses("a.ser", lines, "holds elements of kind 0x4120, expected images of kind 0x4122");
 }
 
 TEST_F(StoredFrames, in_digital_micrograph_are_read_in_both_versions_and_byte_orders) {
@@ -398,27 +383,25 @@ TEST_F(StoredFrames, in_digital_micrograph_are_never_those_of_a_thumbnail) {
         }
         EXPECT_EQ(open("a.dm4", DmBytes(file).images(1, {4, 4}, samples, 2))->header().shape,
                   (ImageShape{4, 4}));
-        EXPECT_EQ(refusal("a.dm4", DmBytes(file).images(1, {16}, samples, 2)),
-                  "has a spectrum of 16 channels, expected an image: two or more axes");
-        EXPECT_EQ(refusal("a.dm4", DmBytes(file).images(1, {16, 1}, samples, 2)),
-                  "has a spectrum of 16 channels, expected an image: two or more axes");
+        refuses("a.dm4", DmBytes(file).images(1, {16}, samples, 2),
+                "has a spectrum of 16 channels, expected an image: two or more axes");
+        refuses("a.dm4", DmBytes(file).images(1, {16, 1}, samples, 2),
+                "has a spectrum of 16 channels, expected an image: two or more axes");
         for (const std::uint32_t type : {3U, 13U, 27U})
-            EXPECT_EQ(refusal("a.dm4", DmBytes(file).images(type, {2, 2}, samples, 2)),
-                      "has an image of complex numbers (DM type " + std::to_string(type) +
-                          "), expected real numbers: type 1, 2, 6, 7, 9 to 12 or 14");
+            refuses("a.dm4", DmBytes(file).images(type, {2, 2}, samples, 2),
+                    "has an image of complex numbers (DM type " + std::to_string(type) +
+                        "), expected real numbers: type 1, 2, 6, 7, 9 to 12 or 14");
         file.thumbnail = 0;
-        EXPECT_THAT(refusal("a.dm4", DmBytes(file).images(23, {2, 4}, samples, 2)),
-                    StartsWith("has an image of colours (DM type 23), expected real numbers"));
+        refuses("a.dm4", DmBytes(file).images(23, {2, 4}, samples, 2),
+                "has an image of colours (DM type 23), expected real numbers");
     }
 }
 
 TEST_F(StoredFrames, in_truncated_digital_micrograph_files_are_refused) {
     const std::string bytes = DmBytes(3, std::endian::little).stack(3, shape);
-    EXPECT_EQ(refusal("a.dm3", "x"), "ends inside its tags: truncated");
-    EXPECT_EQ(refusal("a.dm3", std::string(100, 'x')),
-              "is not a DM3 or DM4 file: its signature is wrong");
-    EXPECT_THAT(refusal("a.dm3", bytes.substr(0, bytes.size() - 300)),
-                HasSubstr("claims 273 elements"));
+    refuses("a.dm3", "x", "ends inside its tags: truncated");
+    refuses("a.dm3", std::string(100, 'x'), "is not a DM3 or DM4 file: its signature is wrong");
+    refuses("a.dm3", bytes.substr(0, bytes.size() - 300), "claims 273 elements");
 }
 
 TEST_F(StoredFrames, in_digital_micrograph_with_overlong_tag_names_are_refused) {
@@ -440,14 +423,13 @@ TEST_F(StoredFrames, without_a_header_are_read_by_the_layout_in_their_name) {
     EXPECT_TRUE(holds_pattern(*source));
     const auto cut = open("a.raw", samples, "::13x7,u16,frames=4,big-endian");
     EXPECT_EQ(remarks(*cut), "truncated: 3 of 4 frames are complete");
-    EXPECT_THAT(refusal("a.raw", samples), StartsWith("has no header: append width, height"));
-    EXPECT_THAT(refusal("a.raw", samples, "::13x7,u12"),
-                StartsWith("\"u12\" is not a part of a layout"));
+    refuses("a.raw", samples, "has no header: append width, height");
+    refuses("a.raw", samples, "\"u12\" is not a part of a layout", "::13x7,u12");
     for (const std::string again : {"u8", "7x13", "offset=4", "frames=2", "big-endian"}) {
-        EXPECT_THAT(refusal("a.raw", samples, "::13x7,u16,offset=0,frames=1,big-endian," + again),
-                    StartsWith("\"" + again + "\" is not a part of a layout, or is repeated"));
+        refuses("a.raw", samples, "\"" + again + "\" is not a part of a layout, or is repeated",
+                "::13x7,u16,offset=0,frames=1,big-endian," + again);
     }
-    EXPECT_THAT(refusal("a.raw", samples, "::0x7,u16"), StartsWith("is 0×7, expected"));
+    refuses("a.raw", samples, "is 0×7, expected", "::0x7,u16");
 }
 
 } // namespace

@@ -326,31 +326,28 @@ TEST_F(Zarr, of_ome_with_unknown_axes_has_all_planes_as_frames) {
 }
 
 TEST_F(Zarr, of_ome_with_invalid_metadata_is_refused) {
-    const auto says = [&](const std::string& attributes) {
-        const std::string message = failure([&] { open_image(attributes); });
-        return message.starts_with(path) ? message.substr(path.size()) : message;
+    const auto refuses = [&](const std::string& attributes, const std::string& text) {
+        EXPECT_THAT(failure([&] { open_image(attributes); }), HasSubstr(text));
     };
-    EXPECT_THAT(says("[1]"), HasSubstr("/.zattrs: is an array of 1, expected a JSON object"));
-    EXPECT_THAT(says("{"), HasSubstr("/.zattrs: is not JSON"));
-    EXPECT_THAT(says(R"({"multiscales": 3})"), HasSubstr("multiscales is 3, expected an array"));
-    EXPECT_THAT(says(R"({"multiscales": [{}]})"), HasSubstr("multiscales[0].datasets is missing"));
-    EXPECT_THAT(says(R"({"multiscales": [{"datasets": []}]})"),
-                HasSubstr("multiscales[0].datasets is an array of 0, expected at least one"));
-    EXPECT_THAT(says(R"({"multiscales": [{"datasets": [{"path": 0}]}]})"),
-                HasSubstr("datasets[0].path is 0, expected a string"));
-    EXPECT_THAT(says(R"({"multiscales": [{"datasets": [{"path": "none"}]}]})"),
-                HasSubstr(": has no array or group none"));
-    EXPECT_THAT(says(R"({"multiscales": [{"datasets": [{"path": "."}]}]})"),
-                HasSubstr("has groups of images that are nested too deeply"));
-    EXPECT_THAT(says(image_of(R"("axes": ["y", "x"])")),
-                HasSubstr("axes is an array of 2, expected a list of 5 axes as in the array"));
-    EXPECT_THAT(says(image_of(R"("axes": ["t", "c", "z", "y", 7])")),
-                HasSubstr("axes[4] is 7, expected a string"));
+    refuses("[1]", "/.zattrs: is an array of 1");
+    refuses("{", "/.zattrs: is not JSON");
+    refuses(R"({"multiscales": 3})", "multiscales is 3");
+    refuses(R"({"multiscales": [{}]})", "multiscales[0].datasets is missing");
+    refuses(R"({"multiscales": [{"datasets": []}]})",
+            "multiscales[0].datasets is an array of 0, expected at least one");
+    refuses(R"({"multiscales": [{"datasets": [{"path": 0}]}]})", "datasets[0].path is 0");
+    refuses(R"({"multiscales": [{"datasets": [{"path": "none"}]}]})",
+            ": has no array or group none");
+    refuses(R"({"multiscales": [{"datasets": [{"path": "."}]}]})",
+            "has groups of images that are nested too deeply");
+    refuses(image_of(R"("axes": ["y", "x"])"),
+            "axes is an array of 2, expected a list of 5 axes as in the array");
+    refuses(image_of(R"("axes": ["t", "c", "z", "y", 7])"), "axes[4] is 7");
     std::string scale = image_of(axes_of_image);
     scale.replace(scale.find("0.25"), 4, "true");
-    EXPECT_THAT(says(scale), HasSubstr("scale[4] is true, expected a number"));
+    refuses(scale, "scale[4] is true");
     scale.replace(scale.find(", true"), 6, "");
-    EXPECT_THAT(says(scale), HasSubstr("scale is an array of 4, expected a list of 5 numbers"));
+    refuses(scale, "scale is an array of 4, expected a list of 5 numbers");
     std::string size = image_of(axes_of_image);
     size.replace(size.find("0.25"), 4, "1e300");
     EXPECT_THAT(remarks(*open_image(size)), HasSubstr("is implausible and is ignored"));
@@ -434,8 +431,6 @@ TEST_F(Zarr, of_hyperspy_is_the_signal_with_its_axes) {
                     testing::ElementsAre("t", "y", "x"));
     }
     EXPECT_EQ(format::format_of_frames(path), "HyperSpy Zarr");
-    EXPECT_THAT(failure([&] { format::create_frames(path, {}); }),
-                HasSubstr("HyperSpy Zarr files can only be read"));
     EXPECT_THAT(failure([&] { format::require_writable_output(path); }),
                 HasSubstr("can only be read"));
     // Slices; an axis without a name, and one without attributes.

@@ -46,6 +46,10 @@ class DamagedZarr : public testing::Test {
         return refusal();
     }
 
+    void refuses(const std::string& part, const std::string& other, const std::string& text) const {
+        EXPECT_THAT(with(part, other), HasSubstr(text)) << part;
+    }
+
     /// The message if a chunk of 80 bytes, compressed by a codec, is stored as these bytes.
     std::string stored_as(const ZarrCompressor& compressor, const std::string& bytes) const {
         put_file(path + "/.zarray", ZarrPattern{.compressor = compressor}.text());
@@ -67,19 +71,18 @@ TEST_F(DamagedZarr, with_missing_fields_is_refused) {
 }
 
 TEST_F(DamagedZarr, with_fields_of_wrong_types_is_refused) {
-    EXPECT_THAT(with("[3, 7, 13]", "21"), HasSubstr("/.zarray: shape is 21, expected an array"));
-    EXPECT_THAT(with("[3, 7, 13]", "[3, 7.5, 13]"), HasSubstr("shape[1] is 7.5, expected"));
-    EXPECT_THAT(with("[3, 7, 13]", "[3, \"7\", 13]"), HasSubstr("shape[1] is \"7\", expected"));
-    EXPECT_THAT(with("[3, 7, 13]", "[273]"), HasSubstr("shape is an array of 1, expected two"));
-    EXPECT_THAT(with("[2, 4, 5]", "[2, 4]"),
-                HasSubstr("chunks is an array of 2, expected one length per axis"));
-    EXPECT_THAT(with("\"<u2\"", "[[\"a\", \"<u2\"]]"), HasSubstr("dtype is an array of 1"));
-    EXPECT_THAT(with("null", "\"zstd\""), HasSubstr("compressor is \"zstd\", expected"));
-    EXPECT_THAT(with("null", "{\"id\": 3}"), HasSubstr("compressor.id is 3, expected a string"));
-    EXPECT_THAT(with("\"C\"", "\"A\""), HasSubstr("order is \"A\", expected one of \"C\", \"F\""));
-    EXPECT_THAT(with("\".\"", "\"-\""), HasSubstr("dimension_separator is \"-\", expected one of"));
-    EXPECT_THAT(with("\"filters\": null", "\"filters\": 1"), HasSubstr("filters is 1, expected"));
-    EXPECT_THAT(with("2,", "\"2\","), HasSubstr("zarr_format is \"2\", expected a whole number"));
+    refuses("[3, 7, 13]", "21", "/.zarray: shape is 21");
+    refuses("[3, 7, 13]", "[3, 7.5, 13]", "shape[1] is 7.5, expected");
+    refuses("[3, 7, 13]", "[3, \"7\", 13]", "shape[1] is \"7\", expected");
+    refuses("[3, 7, 13]", "[273]", "shape is an array of 1, expected two");
+    refuses("[2, 4, 5]", "[2, 4]", "chunks is an array of 2, expected one length per axis");
+    refuses("\"<u2\"", "[[\"a\", \"<u2\"]]", "dtype is an array of 1");
+    refuses("null", "\"zstd\"", "compressor is \"zstd\", expected");
+    refuses("null", "{\"id\": 3}", "compressor.id is 3");
+    refuses("\"C\"", "\"A\"", "order is \"A\", expected one of \"C\", \"F\"");
+    refuses("\".\"", "\"-\"", "dimension_separator is \"-\", expected one of");
+    refuses("\"filters\": null", "\"filters\": 1", "filters is 1, expected");
+    refuses("2,", "\"2\",", "zarr_format is \"2\"");
     for (const std::string type : {"<c8", "<u3", "|u2", "u2", "<U4", "|S2", "<M8[ns]", "|O", "<f1",
                                    "<f16", "<u", "", "=u2", "|b2", "<u\\u0000"}) {
         EXPECT_THAT(
@@ -92,24 +95,20 @@ TEST_F(DamagedZarr, with_fields_of_wrong_types_is_refused) {
 TEST_F(DamagedZarr, with_impossible_lengths_is_refused) {
     for (const std::string length :
          {"0", "-7", "1e3", "2000000000000000000", "9223372036854775808", "99999999999999999999"}) {
-        EXPECT_THAT(with("[3, 7, 13]", "[3, " + length + ", 13]"),
-                    HasSubstr("/.zarray: shape[1] is "));
-        EXPECT_THAT(with("[2, 4, 5]", "[2, " + length + ", 5]"),
-                    HasSubstr("/.zarray: chunks[1] is "));
+        refuses("[3, 7, 13]", "[3, " + length + ", 13]", "/.zarray: shape[1] is ");
+        refuses("[2, 4, 5]", "[2, " + length + ", 5]", "/.zarray: chunks[1] is ");
     }
-    EXPECT_THAT(with("[3, 7, 13]", "[3, 1000000, 1000000]"), HasSubstr(": is 1000000×1000000"));
-    EXPECT_THAT(with("[3, 7, 13]", "[1000000000000000, 7, 13]"),
-                HasSubstr("has an implausible number of frames"));
-    EXPECT_THAT(with("[3, 7, 13]", "[1000000000000, 131072, 131072]"), HasSubstr("not overflow"));
-    EXPECT_THAT(
-        with("[2, 4, 5]", "[1024, 1024, 1025]"),
-        HasSubstr("chunks are 1024×1024×1025, expected chunks of at most 2147483648 bytes"));
-    EXPECT_THAT(with("[2, 4, 5]", "[1000000000, 1000000000, 1000000000]"),
-                HasSubstr("expected chunks of at most 2147483648 bytes"));
+    refuses("[3, 7, 13]", "[3, 1000000, 1000000]", ": is 1000000×1000000");
+    refuses("[3, 7, 13]", "[1000000000000000, 7, 13]", "has an implausible number of frames");
+    refuses("[3, 7, 13]", "[1000000000000, 131072, 131072]", "not overflow");
+    refuses("[2, 4, 5]", "[1024, 1024, 1025]",
+            "chunks are 1024×1024×1025, expected chunks of at most 2147483648 bytes");
+    refuses("[2, 4, 5]", "[1000000000, 1000000000, 1000000000]",
+            "expected chunks of at most 2147483648 bytes");
     std::string many = "[1";
     for (int axis = 1; axis < 33; ++axis)
         many += ", 1";
-    EXPECT_THAT(with("[3, 7, 13]", many + "]"), HasSubstr("expected at most 32 axes"));
+    refuses("[3, 7, 13]", many + "]", "expected at most 32 axes");
 }
 
 TEST_F(DamagedZarr, with_other_text_than_json_is_refused) {
@@ -121,7 +120,7 @@ TEST_F(DamagedZarr, with_other_text_than_json_is_refused) {
     put_file(path + "/.zarray", std::string(1 << 20, '['));
     EXPECT_THAT(refusal(), HasSubstr("/.zarray: is nested more than"));
     put_file(path + "/.zarray", "[2]");
-    EXPECT_THAT(refusal(), HasSubstr("/.zarray: is an array of 1, expected a JSON object"));
+    EXPECT_THAT(refusal(), HasSubstr("/.zarray: is an array of 1"));
     fs::resize_file(path + "/.zarray", std::uintmax_t{1} << 33);
     EXPECT_THAT(refusal(), HasSubstr("/.zarray: has 8589934592 bytes, expected at most 1048576"));
     fs::remove(path + "/.zarray");
@@ -131,8 +130,7 @@ TEST_F(DamagedZarr, with_other_text_than_json_is_refused) {
 }
 
 TEST_F(DamagedZarr, of_another_version_is_refused) {
-    EXPECT_THAT(with("\"zarr_format\": 2", "\"zarr_format\": 3"),
-                HasSubstr("zarr_format is 3, expected 2"));
+    refuses("\"zarr_format\": 2", "\"zarr_format\": 3", "zarr_format is 3, expected 2");
     fs::remove(path + "/.zarray");
     put_file(path + "/zarr.json", R"({"zarr_format": 3, "node_type": "array"})");
     EXPECT_EQ(refusal(), "/zarr.json: data_type is missing");
@@ -214,7 +212,7 @@ TEST_F(DamagedZarr, with_chunks_of_another_codec_is_refused) {
     EXPECT_EQ(refusal(), "/0.0: has Blosc data of codec 2, expected blosclz, lz4, zlib or zstd");
 }
 
-TEST_F(DamagedZarr, with_any_changed_byte_is_read_or_refused_without_a_crash) {
+TEST_F(DamagedZarr, chunks_with_any_changed_bit_are_decoded_or_refused_without_a_crash) {
     using Codecs = std::vector<format::ZarrCodec>;
     const std::vector<Codecs> codecs{
         {}, {format::ZarrCodec::zlib}, {format::ZarrCodec::gzip}, {format::ZarrCodec::zstd}};
@@ -235,20 +233,6 @@ TEST_F(DamagedZarr, with_any_changed_byte_is_read_or_refused_without_a_crash) {
             refused += message == "nothing was thrown" ? 0 : 1;
         }
         EXPECT_EQ(refused > 4, !codec.empty()) << all[i].json;
-    }
-    const std::string text = ZarrPattern{.compressor = zarr_compressors()[4]}.text();
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        for (const char other : {'0', '9', '-', '"', ',', '[', '}', 'e', '\0', '\xff'}) {
-            std::string bytes = text;
-            bytes[at] = other;
-            put_file(path + "/.zarray", bytes);
-            EXPECT_THAT(failure([&] {
-                            const auto source = format::open_frames(path);
-                            if (source->header().shape.elements() < 1 << 20)
-                                read_frame(*source, 0);
-                        }),
-                        AnyOf(HasSubstr(path), "nothing was thrown"));
-        }
     }
 }
 

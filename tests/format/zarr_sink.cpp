@@ -2,12 +2,10 @@
 // Series written as stores of Zarr.
 #include "sextant/format/zarr/zarr.hpp"
 
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "tests/format/file_size_limit.hpp"
 #include "tests/format/images.hpp"
 #include "tests/format/zarr_files.hpp"
 #include <gmock/gmock.h>
@@ -17,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-using testing::StartsWith;
-
-constexpr std::array all_samples{Sample::u8,  Sample::i8,  Sample::u16, Sample::i16,
-                                 Sample::u32, Sample::i32, Sample::u64, Sample::i64,
-                                 Sample::f16, Sample::f32, Sample::f64};
 
 class ZarrSink : public testing::Test {
   protected:
@@ -55,31 +48,6 @@ class ZarrSink : public testing::Test {
     TemporaryFolder folder;
     std::string path = folder.path("a.zarr");
 };
-
-TEST_F(ZarrSink, writes_every_sample_type_and_shape) {
-    for (const Sample sample : all_samples) {
-        for (const int each : {2, 3}) {
-            const auto source = written({3, {37, 21}, sample}, version(each));
-            EXPECT_EQ(source->header().sample, sample);
-            EXPECT_EQ(source->header().frames, 3);
-            EXPECT_TRUE(holds_pattern(*source)) << name(sample) << each;
-        }
-    }
-    const std::vector<FrameHeader> headers{
-        {1, {1, 1}, Sample::u8},       {1, {3000, 1700}, Sample::u16},
-        {130, {70, 50}, Sample::u8},   {64, {300, 280}, Sample::u8},
-        {65, {1, 5000}, Sample::f64},  {70, {70001, 1}, Sample::f32},
-        {2, {2000, 1500}, Sample::f32}};
-    for (const FrameHeader& header : headers) {
-        for (const int each : {2, 3}) {
-            const auto source = written(header, version(each));
-            EXPECT_EQ(source->header().shape, header.shape);
-            EXPECT_EQ(source->header().frames, header.frames);
-            EXPECT_TRUE(holds_pattern(*source)) << header.frames << " of " << header.shape.width;
-        }
-    }
-    EXPECT_EQ(folder.entries(), 1);
-}
 
 TEST_F(ZarrSink, writes_metadata_of_ome) {
     for (const int each : {2, 3}) {
@@ -164,25 +132,6 @@ TEST_F(ZarrSink, writes_no_chunks_of_zeros) {
     EXPECT_EQ(read_frame(*format::open_frames(path), 0), std::vector<float>(25, 0));
 }
 
-TEST_F(ZarrSink, leaves_nothing_unless_it_is_committed) {
-    {
-        const auto sink = format::create_frames(path, {2, {8, 8}, Sample::u8});
-        sink->write(std::vector<float>(64, 1));
-        EXPECT_FALSE(fs::exists(path));
-        EXPECT_EQ(folder.entries(), 1);
-        EXPECT_THROW(sink->commit(), std::logic_error);
-    }
-    EXPECT_EQ(folder.entries(), 0);
-    written({3, {37, 21}, Sample::u16});
-    {
-        const auto sink = format::create_frames(path, {2, {8, 8}, Sample::u8});
-        for (int frame = 0; frame < 2; ++frame)
-            sink->write(std::vector<float>(64, 1));
-    }
-    EXPECT_EQ(folder.entries(), 1);
-    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
-}
-
 TEST_F(ZarrSink, replaces_stores_of_zarr_only) {
     write_zarr(path + "/9", {}); // as of another program
     write_zarr(path + "/raw", {});
@@ -237,19 +186,6 @@ TEST_F(ZarrSink, can_be_checked_without_creating_anything) {
     EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
     EXPECT_THAT(failure([&] { format::require_writable_output(folder.path()); }),
                 HasSubstr("is a folder"));
-}
-
-TEST_F(ZarrSink, names_its_folder_and_leaves_nothing_if_the_disk_is_full) {
-    std::vector<float> rows(3000 * 3000);
-    unsigned state = 1;
-    for (float& value : rows)
-        value = static_cast<float>(state = state * 1664525 + 1013904223);
-    const std::string message = failure([&] {
-        const FileSizeLimit limit(1 << 16);
-        format::create_frames(path, {1, {3000, 3000}, Sample::f32})->write(rows);
-    });
-    EXPECT_THAT(message, StartsWith(path + ": cannot be written: File too large"));
-    EXPECT_EQ(folder.entries(), 0);
 }
 
 } // namespace
