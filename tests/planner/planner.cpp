@@ -63,7 +63,6 @@ TEST(Plan, that_is_damaged_is_refused_naming_the_field) {
         EXPECT_THAT([&] { parse_plan(text, "p.json"); },
                     testing::ThrowsMessage<InvalidFile>(HasSubstr(why)));
     };
-    refused(with("\"plan_version\": 1", "\"plan_version\": 2"), "newer version");
     refused(with("\"operation\": \"composite\"", "\"operation\": \"scan\""), "\"composite\"");
     refused(with("\"algorithm\": \"", "\"algorithm\": \"x"), "unknown compositing algorithm");
     refused(with("\"window\": ", "\"window\": -1"), "window");
