@@ -110,6 +110,11 @@ class Apply : public testing::Test {
         run_command(operation, options);
     }
 
+    /// Expects the movie not to be aligned.
+    void refuses(const std::string& text,
+                 const std::map<std::string, std::vector<std::string>>& options = {}) {
+        EXPECT_THAT(refusal(movie, shown, options), HasSubstr(text));
+    }
     std::string refusal(const std::string& data, const std::string& output,
                         const std::map<std::string, std::vector<std::string>>& options = {}) const {
         return test::message_of<Error>([&] { apply(data, output, options); });
@@ -147,8 +152,8 @@ TEST_F(Apply, aligns_a_single_selected_frame) {
     apply(movie, shown, {{"frame", {"2"}}});
     const std::vector<float> pixels = frame_of(shown, 0);
     EXPECT_EQ(pixels[static_cast<std::size_t>(4 * 12 + 5)], value_at(0, 8, 2));
-    EXPECT_THAT(refusal(movie, shown, {{"frame", {"1"}}}), HasSubstr("frame 1 was left out: dark"));
-    EXPECT_THAT(refusal(movie, shown, {{"frame", {"9"}}}), HasSubstr("has no frame 9"));
+    refuses("frame 1 was left out: dark", {{"frame", {"1"}}});
+    refuses("has no frame 9", {{"frame", {"9"}}});
 }
 
 TEST_F(Apply, writes_a_pyramid_without_halving_frames) {
@@ -168,7 +173,7 @@ TEST_F(Apply, writes_a_pyramid_without_halving_frames) {
     EXPECT_EQ(pixels[4 * 151 + 2], value_at(0, 4, 8) + .5F) << "of the last row";
     pixels = frame_of(zarr + "::1", 1);
     EXPECT_TRUE(std::isnan(pixels[150])) << "outside the frame";
-    EXPECT_THAT(refusal(movie, shown, {{"pyramid", {"true"}}}), HasSubstr("cannot hold a pyramid"));
+    refuses("cannot hold a pyramid", {{"pyramid", {"true"}}});
     EXPECT_FALSE(std::filesystem::exists(shown));
     std::ofstream(folder.path("points.csv")) << "frame,x,y\n0,1,2\n";
     EXPECT_THAT(refusal(folder.path("points.csv"), folder.path("to.csv"), {{"pyramid", {"true"}}}),
@@ -265,7 +270,7 @@ TEST_F(Apply, uses_the_area_of_the_average_and_its_pixels) {
     EXPECT_TRUE(std::isnan(samples[0])) << "this pixel is left of the frame";
     all.canvas->shape.width = 0;
     store(all);
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("width"));
+    refuses("width");
 }
 
 TEST_F(Apply, refuses_an_area_that_needs_more_memory_than_allowed) {
@@ -313,13 +318,13 @@ TEST_F(Apply, refuses_rows_that_do_not_fit_the_frames) {
     write_movie(movie, 3);
     const std::string rows = folder.path("rows.npy");
     write_rows(8);
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("expected a difference of less than a pixel"));
+    refuses("expected a difference of less than a pixel");
     write_rows(0, std::numeric_limits<float>::quiet_NaN());
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("expected finite numbers"));
+    refuses("expected finite numbers");
     write_movie(rows, 3);
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("expected 3 of 3×9 as stated in"));
+    refuses("expected 3 of 3×9 as stated in");
     std::filesystem::remove(rows);
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("rows.npy"));
+    refuses("rows.npy");
 }
 
 TEST_F(Apply, refuses_displacement_fields_containing_NaN) {
@@ -330,8 +335,7 @@ TEST_F(Apply, refuses_displacement_fields_containing_NaN) {
     planes[6 + 4] = std::numeric_limits<float>::quiet_NaN();
     write_samples(folder.path("fields.npy"), {3, 2}, planes);
     write_movie(movie, 1);
-    EXPECT_THAT(refusal(movie, shown),
-                HasSubstr("fields.npy: plane 1: node 4 is nan, expected a finite number"));
+    refuses("fields.npy: plane 1: node 4 is nan, expected a finite number");
     EXPECT_FALSE(std::filesystem::exists(shown));
 }
 
@@ -353,27 +357,25 @@ TEST_F(Apply, maps_coordinates_to_the_reference_and_back) {
 
 TEST_F(Apply, refuses_mismatched_input_and_writes_no_output) {
     write_movie(movie, 3);
-    EXPECT_THAT(refusal(movie, shown),
-                HasSubstr("has 3 frames, expected the 4 that were registered"));
+    refuses("has 3 frames, expected the 4 that were registered");
     write_movie(movie, 4, {12, 10});
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("is 12×10, expected 12×9"));
+    refuses("is 12×10, expected 12×9");
     write_movie(movie, 4);
-    EXPECT_THAT(refusal(movie, shown, {{"from_reference", {"true"}}}),
-                HasSubstr("is not a table of coordinates"));
+    refuses("is not a table of coordinates", {{"from_reference", {"true"}}});
     EXPECT_THAT(refusal(movie, folder.path("none/shown.npy")), HasSubstr("none"));
     EXPECT_FALSE(std::filesystem::exists(shown));
     std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
         "model": "rigid", "reference": 0, "width": 12, "height": 9, "frames":
         [{"frame": 0, "left_out": "a"}, {"frame": 0, "left_out": "b"}]})";
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("lists frame 0 twice"));
+    refuses("lists frame 0 twice");
     std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
         "model": "nonrigid", "reference": 0, "width": 12, "height": 9, "frames": []})";
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("transforms.json: fields is missing"));
+    refuses("transforms.json: fields is missing");
     std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
         "model": "rigid", "reference": 5, "width": 12, "height": 9, "frames":
         [{"frame": 5, "alpha": 0, "tx": 0, "ty": 0}]})";
     write_movie(movie, 1);
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("has frames 0 to 0, but frame 5 was registered"));
+    refuses("has frames 0 to 0, but frame 5 was registered");
     apply(movie, shown, {{"frame", {"5"}}}); // alpha: the name before 0.10
     const auto rotated = [&](const std::string& angle) {
         std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
@@ -381,10 +383,9 @@ TEST_F(Apply, refuses_mismatched_input_and_writes_no_output) {
             [{"frame": 5, )" + angle + R"("tx": 0, "ty": 0}]})";
     };
     rotated("");
-    EXPECT_THAT(refusal(movie, shown, {{"frame", {"5"}}}), HasSubstr("alpha_rad is missing"));
+    refuses("alpha_rad is missing", {{"frame", {"5"}}});
     rotated(R"("alpha_rad": 0.5, "alpha": 0.25, )");
-    EXPECT_THAT(refusal(movie, shown, {{"frame", {"5"}}}),
-                HasSubstr("alpha is 0.25, expected 0.5, as alpha_rad"));
+    refuses("alpha is 0.25, expected 0.5, as alpha_rad", {{"frame", {"5"}}});
     rotated(R"("alpha_rad": 0.5, "alpha": 0.5, )");
     apply(movie, shown, {{"frame", {"5"}}});
 }

@@ -128,12 +128,12 @@ TEST(CompositorOnThreads, numbers_outside_the_ranges_of_the_command_line_options
         set(options);
         return refused({8, 8}, 1, options);
     };
-    EXPECT_EQ(said_of([](auto& o) { o.window = -1; }),
-              "invalid: window -1: expected a whole number from 1 to 1073741824");
-    EXPECT_EQ(said_of([](auto& o) { o.threads = 0; }),
-              "invalid: threads 0: expected a whole number from 1 to 1024");
-    EXPECT_EQ(said_of([](auto& o) { o.density = 2; }),
-              "invalid: density 2: expected a number from 0 to 1");
+    EXPECT_THAT(said_of([](auto& o) { o.window = -1; }),
+                testing::StartsWith("invalid: window -1:"));
+    EXPECT_THAT(said_of([](auto& o) { o.threads = 0; }),
+                testing::StartsWith("invalid: threads 0:"));
+    EXPECT_THAT(said_of([](auto& o) { o.density = 2; }),
+                testing::StartsWith("invalid: density 2:"));
 }
 
 } // namespace

@@ -264,29 +264,22 @@ TEST(Record, keeps_the_values_of_fields_missing_in_a_file) {
 }
 
 TEST(Record, names_the_field_with_an_invalid_value) {
-    const auto refused = [](const std::string& fields) {
-        return what_the_file_lacks(("{\"plan\": {" + fields + "}}").c_str());
+    const auto refuses = [](const std::string& fields, const std::string& text) {
+        EXPECT_EQ(what_the_file_lacks(("{\"plan\": {" + fields + "}}").c_str()),
+                  "plan.json: plan" + text);
     };
-    EXPECT_EQ(refused(R"("windwo": 3)"),
-              "plan.json: plan has the unknown field 'windwo'; did you mean window?");
-    EXPECT_EQ(refused(R"("window": 9)"),
-              "plan.json: plan.window is 9, expected a whole number from 1 to 8");
-    EXPECT_EQ(refused(R"("window": 2.5)"),
-              "plan.json: plan.window is 2.5, expected a whole number from 1 to 8");
-    EXPECT_EQ(refused(R"("sigma": "1")"),
-              "plan.json: plan.sigma is \"1\", expected a number from 0 to 100");
-    EXPECT_EQ(refused(R"("fast": 1)"), "plan.json: plan.fast is 1, expected true or false");
-    EXPECT_EQ(refused(R"("name": 7)"), "plan.json: plan.name is 7, expected a string");
-    EXPECT_EQ(refused(R"("radices": [2, 65])"),
-              "plan.json: plan.radices[1] is 65, expected a whole number from 2 to 64");
-    EXPECT_EQ(refused(R"("radices": 2)"), "plan.json: plan.radices is 2, expected an array");
-    EXPECT_EQ(refused(R"("files": ["a", ""])"),
-              "plan.json: plan.files[1] is \"\", expected a string");
-    EXPECT_EQ(refused(R"("season": "sprig")"),
-              "plan.json: plan.season has the unknown value 'sprig'; did you mean spring?");
-    EXPECT_EQ(
-        refused(R"("memory": "much")"),
-        "plan.json: plan.memory is \"much\", expected a size such as 512M or 2G, up to 1024T");
+    refuses(R"("windwo": 3)", " has the unknown field 'windwo'; did you mean window?");
+    refuses(R"("window": 9)", ".window is 9, expected a whole number from 1 to 8");
+    refuses(R"("window": 2.5)", ".window is 2.5, expected a whole number from 1 to 8");
+    refuses(R"("sigma": "1")", ".sigma is \"1\", expected a number from 0 to 100");
+    refuses(R"("fast": 1)", ".fast is 1, expected true or false");
+    refuses(R"("name": 7)", ".name is 7, expected a string");
+    refuses(R"("radices": [2, 65])", ".radices[1] is 65, expected a whole number from 2 to 64");
+    refuses(R"("radices": 2)", ".radices is 2, expected an array");
+    refuses(R"("files": ["a", ""])", ".files[1] is \"\", expected a string");
+    refuses(R"("season": "sprig")", ".season has the unknown value 'sprig'; did you mean spring?");
+    refuses(R"("memory": "much")",
+            ".memory is \"much\", expected a size such as 512M or 2G, up to 1024T");
     EXPECT_EQ(what_the_file_lacks(R"({"plan": 3})"),
               "plan.json: plan is 3, expected a JSON object");
     EXPECT_EQ(what_the_file_lacks("[1, 2]"), "plan.json: is an array of 2, expected a JSON object");

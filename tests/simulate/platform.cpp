@@ -27,6 +27,14 @@ std::string refusal(const std::string& text) {
     return test::message_of<InvalidFile>([&] { parse_platform(text, "small.json"); });
 }
 
+void refuses(const std::string& text, const std::string& message) {
+    EXPECT_THAT(refusal(text), HasSubstr(message)) << text;
+}
+
+void refuses_network(const std::string& network, const std::string& message) {
+    refuses(platform_with(network), message);
+}
+
 TEST(Platform, every_shipped_platform_is_valid_and_names_its_source) {
     int count = 0;
     std::vector<std::filesystem::directory_entry> entries;
@@ -49,24 +57,20 @@ TEST(Platform, every_shipped_platform_is_valid_and_names_its_source) {
 
 TEST(Platform, errors_name_the_field_and_the_expected_value) {
     EXPECT_EQ(refusal(platform_with(R"({"shape": "crossbar", "hosts": 3})")), "");
-    EXPECT_THAT(refusal(platform_with(R"({"shape": "star", "hosts": 3})")),
-                HasSubstr("small.json: network.shape is \"star\", expected"));
-    EXPECT_THAT(refusal(platform_with(R"({"shape": "crossbar", "hosts": 0})")),
-                HasSubstr("network.hosts is 0, expected a whole number from 1"));
-    EXPECT_THAT(refusal(platform_with(R"({"shape": "torus", "extents": [4096, 4096]})")),
-                HasSubstr("network.extents[1] is 4096, expected a whole number from 1 to 32"));
-    EXPECT_THAT(refusal(platform_with(
-                    R"({"shape": "fat tree", "down": [2, 2], "up": [1], "cables": [1, 1],
-                        "routing": "d-mod-k"})")),
-                HasSubstr("network.up is an array of 1, expected as many levels as `down`"));
-    EXPECT_THAT(refusal(platform_with(
-                    R"({"shape": "fat tree", "down": [2, 2], "up": [1, 2], "cables": [1, 1],
-                        "routing": "table", "spines": [[0, 1, 2, 0], [0, 0, 0, 0]]})")),
-                HasSubstr("network.spines[0][2] is 2, expected a whole number from 0 to 1"));
-    EXPECT_THAT(
-        refusal(platform_with(R"({"shape": "crossbar", "hosts": 3})", R"(, "node": {"cores": 2})")),
-        HasSubstr("node.bytes_per_second is missing"));
-    EXPECT_THAT(refusal("{}"), HasSubstr("version is missing"));
+    refuses_network(R"({"shape": "star", "hosts": 3})",
+                    "small.json: network.shape is \"star\", expected");
+    refuses_network(R"({"shape": "crossbar", "hosts": 0})", "network.hosts is 0");
+    refuses_network(R"({"shape": "torus", "extents": [4096, 4096]})",
+                    "network.extents[1] is 4096, expected a whole number from 1 to 32");
+    refuses_network(R"({"shape": "fat tree", "down": [2, 2], "up": [1], "cables": [1, 1],
+                        "routing": "d-mod-k"})",
+                    "network.up is an array of 1, expected as many levels as `down`");
+    refuses_network(R"({"shape": "fat tree", "down": [2, 2], "up": [1, 2], "cables": [1, 1],
+                        "routing": "table", "spines": [[0, 1, 2, 0], [0, 0, 0, 0]]})",
+                    "network.spines[0][2] is 2, expected a whole number from 0 to 1");
+    refuses(platform_with(R"({"shape": "crossbar", "hosts": 3})", R"(, "node": {"cores": 2})"),
+            "node.bytes_per_second is missing");
+    refuses("{}", "version is missing");
 }
 
 TEST(Platform, the_size_of_a_network_is_limited) {
@@ -80,21 +84,17 @@ TEST(Platform, the_size_of_a_network_is_limited) {
     for (int i = 0; i < 32; ++i)
         ones += ", 1";
     const std::string long_list = "[" + ones + "]";
-    EXPECT_THAT(refusal(platform_with(R"({"shape": "torus", "extents": [8192]})")),
-                HasSubstr("network.extents[0] is 8192, expected a whole number from 1 to 4096"));
-    EXPECT_THAT(refusal(platform_with(R"({"shape": "mesh", "extents": )" + long_list + "}")),
-                HasSubstr("network.extents is an array of 33, expected the number of hosts along "
-                          "each dimension, at most 32 numbers"));
-    EXPECT_THAT(refusal(tree(long_list, long_list, long_list, "d-mod-k")),
-                HasSubstr("network.down is an array of 33"));
-    EXPECT_THAT(refusal(tree("[1, 1]", "[131072, 1]", "[1024, 1024]", "d-mod-k")),
-                HasSubstr("network has 268435456 links, expected at most 2097152"));
-    EXPECT_THAT(
-        refusal(platform_with(
-            R"({"shape": "mesh", "extents": [1024, 128, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]})")),
-        HasSubstr("network has 3407872 links"));
-    EXPECT_THAT(refusal(tree("[256, 512]", "[1, 256]", "[1, 1]", "min-hop")),
-                HasSubstr("network.routing needs tables that are too large for this tree"));
+    refuses_network(R"({"shape": "torus", "extents": [8192]})", "network.extents[0] is 8192");
+    refuses_network(R"({"shape": "mesh", "extents": )" + long_list + "}",
+                    "network.extents is an array of 33, expected the number of hosts along "
+                    "each dimension, at most 32 numbers");
+    refuses(tree(long_list, long_list, long_list, "d-mod-k"), "network.down is an array of 33");
+    refuses(tree("[1, 1]", "[131072, 1]", "[1024, 1024]", "d-mod-k"),
+            "network has 268435456 links, expected at most 2097152");
+    refuses_network(R"({"shape": "mesh", "extents": [1024, 128, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]})",
+                    "network has 3407872 links");
+    refuses(tree("[256, 512]", "[1, 256]", "[1, 1]", "min-hop"),
+            "network.routing needs tables that are too large for this tree");
     // Hosts have one port, so they need no tables.
     EXPECT_EQ(refusal(tree("[4096, 16]", "[1, 8]", "[1, 1]", "min-hop")), "");
 }
@@ -111,8 +111,7 @@ TEST(Platform, a_network_with_rings_has_no_wormholes) {
             "wormhole_packet": 512}})";
     };
     EXPECT_EQ(parse_platform(with_packet("mesh"), "small.json").wormhole_packet, 512);
-    EXPECT_THAT(refusal(with_packet("torus")),
-                HasSubstr("links.wormhole_packet is 512, expected a network without rings"));
+    refuses(with_packet("torus"), "links.wormhole_packet is 512, expected a network without rings");
 }
 
 TEST(HostOrder, lists_one_host_per_line_and_allows_comments) {
