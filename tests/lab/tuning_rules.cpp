@@ -32,6 +32,10 @@ std::string refusal_of(const std::string& text) {
     return test::complaint([](const std::string& path) { read_rules(path, 4); }, text);
 }
 
+void refuses(const std::string& text, const std::string& message) {
+    EXPECT_THAT(refusal_of(text), HasSubstr(message)) << text;
+}
+
 TuningRules four_ranks() {
     return {"Open MPI 4.1.4",
             4,
@@ -96,24 +100,20 @@ TEST(TuningRules, written_by_hand_apply_as_Open_MPI_applies_them) {
 }
 
 TEST(TuningRules, that_are_damaged_are_refused_with_the_line) {
-    EXPECT_THAT(refusal_of(""), HasSubstr("ends early: expected the number of operations"));
-    EXPECT_THAT(refusal_of("1\n7\n"), HasSubstr("expected the number of communicator sizes"));
-    EXPECT_THAT(refusal_of("1\n7\n1\n4\n1\n16 2 0 0\n"),
-                HasSubstr("line 6: '16', expected the first message size 0"));
-    EXPECT_THAT(refusal_of("1\n7\n1\n4\n2\n0 2 0 0\n0 3 0 0\n"),
-                HasSubstr("line 7: '0', expected a message size, a number from 1"));
-    EXPECT_THAT(refusal_of("1\n7\n2\n4\n1\n0 2 0 0\n4\n1\n0 2 0 0\n"),
-                HasSubstr("line 7: '4', expected a communicator size, a number from 5"));
-    EXPECT_THAT(refusal_of("1\n7\n1\n4\n1\n0 -2 0 0\n"),
-                HasSubstr("line 6: '-2', expected an alg"));
-    EXPECT_THAT(refusal_of("0\n5\n"), HasSubstr("line 2: '5', expected the end of the file"));
-    EXPECT_THAT(refusal_of("99999999999\n"), HasSubstr("expected the number of operations, a num"));
-    EXPECT_THAT(refusal_of("# ranks: many\n0\n"),
-                HasSubstr("line 1: 'many', expected a number of"));
-    EXPECT_THAT(refusal_of("export PATH=x\n"),
-                HasSubstr("line 1: 'PATH=x', expected the algorithm"));
-    EXPECT_THAT(refusal_of("export MPIR_CVAR_BCAST_INTRA_ALGORITHM=$(reboot)\n"),
-                HasSubstr("expected the name of an algorithm after '='"));
+    refuses("", "ends early: expected the number of operations");
+    refuses("1\n7\n", "expected the number of communicator sizes");
+    refuses("1\n7\n1\n4\n1\n16 2 0 0\n", "line 6: '16', expected the first message size 0");
+    refuses("1\n7\n1\n4\n2\n0 2 0 0\n0 3 0 0\n",
+            "line 7: '0', expected a message size, a number from 1");
+    refuses("1\n7\n2\n4\n1\n0 2 0 0\n4\n1\n0 2 0 0\n",
+            "line 7: '4', expected a communicator size, a number from 5");
+    refuses("1\n7\n1\n4\n1\n0 -2 0 0\n", "line 6: '-2', expected an alg");
+    refuses("0\n5\n", "line 2: '5', expected the end of the file");
+    refuses("99999999999\n", "expected the number of operations, a num");
+    refuses("# ranks: many\n0\n", "line 1: 'many', expected a number of");
+    refuses("export PATH=x\n", "line 1: 'PATH=x', expected the algorithm");
+    refuses("export MPIR_CVAR_BCAST_INTRA_ALGORITHM=$(reboot)\n",
+            "expected the name of an algorithm after '='");
     EXPECT_THAT(refusal([] { read_rules("/no/such/file", 2); }), HasSubstr("/no/such/file"));
 }
 
