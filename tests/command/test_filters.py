@@ -24,7 +24,6 @@ class Images(CommandTest):
         noise("u8.npy", (307, 411))
         noise("u16.npy", (60, 50), "<u2")
         noise("i8.npy", (20, 30), "|i1")
-        noise("cube.npy", (2, 4, 8))
         noise("wide.npy", (1, 200000), "<f4")
 
     def all_the_same(self, image, what, *ways):
@@ -153,7 +152,6 @@ class Images(CommandTest):
         2 derivative 'z' <- u8.npy --before z@1
         2 one row of 200000 samples <- wide.npy --memory 1
         1 <c8 <- complex.npy
-        1 frame 2 of ... does not exist: the series has 2 <- cube.npy --frame 2
         1 short.npy <- short.npy
         1 cut.npy <- cut.npy
         1 is not in a known frame format <- {SEXTANT}

@@ -198,7 +198,6 @@ class Labels(CommandTest):
         refuses("""
         2 is a volume, expected 6, 18 or 26 <- label small.npy -o x.npy --neighbours 8
         2 100 frames, expected one <- label plane.npy -o x.npy --table x.csv --intensity volume.npy
-        1 has 100x125x160 voxels, expected 2x3x6 <- label small.npy -o x.npy --table x.csv --intensity volume.npy
         2 --fill-holes: ... connected --by-value <- label small.npy -o x.npy --fill-holes --by-value
         2 x.zarr/table.csv is in the output ...x.zarr <- label small.npy -o x.zarr --table x.zarr/table.csv
         2 x.zarr/0/x.json is in the output <- label small.npy -o x.zarr --json=x.zarr/0/x.json

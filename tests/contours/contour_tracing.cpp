@@ -143,28 +143,18 @@ TEST(ContourTracing, reports_the_merging_of_images_held_in_memory) {
     });
 }
 
-TEST(ContourTracing, refuses_invalid_options_naming_the_given_and_expected_values) {
-    run_threads(3, [](const Communicator& communicator) {
-        const auto refusal = [&](const ContoursOptions& options) -> std::string {
-            try {
-                ContourTracing tracing(communicator, options);
-            } catch (const InvalidTask& error) {
-                return error.what();
-            }
-            return "nothing";
-        };
-        EXPECT_EQ(refusal({}), "nothing");
-        EXPECT_THAT(refusal({.sigma = .1}),
-                    HasSubstr("sigma 0.1: expected a number from 0.5 to 1000"));
-        EXPECT_THAT(refusal({.quantiles = {.9, .5}}), HasSubstr("edge quantiles are 0.9 and"));
-        EXPECT_THAT(refusal({.thresholds = {{9, 4}}}), HasSubstr("edge thresholds are 9 and"));
-        EXPECT_THAT(refusal({.min_length = 0}),
-                    HasSubstr("min_length 0: expected a whole number from 1 to"));
-        EXPECT_THAT(refusal({.simplify = -1}),
-                    HasSubstr("simplify -1: expected a number from 0 to 1000000"));
-        EXPECT_THAT(refusal({.simplify = std::nan("")}), HasSubstr("simplify nan: expected"));
-        EXPECT_THAT(refusal({.merging = {.pattern = "quad"}}),
-                    HasSubstr("unknown merging pattern 'quad'"));
+TEST(ContourTracing, refuses_invalid_options) {
+    const std::vector<ContoursOptions> invalid{{.sigma = .1},
+                                               {.quantiles = {.9, .5}},
+                                               {.thresholds = {{9, 4}}},
+                                               {.min_length = 0},
+                                               {.simplify = -1},
+                                               {.simplify = std::nan("")},
+                                               {.merging = {.pattern = "quad"}}};
+    run_threads(3, [&](const Communicator& communicator) {
+        EXPECT_NO_THROW(ContourTracing(communicator, {}));
+        for (const ContoursOptions& options : invalid)
+            EXPECT_THROW(ContourTracing(communicator, options), InvalidTask);
     });
 }
 
@@ -182,7 +172,7 @@ TEST(ContourTracing, fails_on_every_rank_if_it_fails_on_one) {
                 [&] { ContourTracing(communicator, options).run(image, take_nothing); });
         };
         options.grid = {{2, 2}};
-        EXPECT_EQ(failure(), "grid 2x2: 4 tiles, expected one for each of the 3 ranks");
+        EXPECT_THAT(failure(), HasSubstr("grid 2x2"));
         options.grid = {};
         options.memory = 1 << 13;
         EXPECT_THAT(

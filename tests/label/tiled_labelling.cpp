@@ -89,7 +89,7 @@ TEST(TiledLabelling, refuses_invalid_options_on_every_rank) {
     EXPECT_THAT(failure(options), HasSubstr("40x30 pixels"));
     options = {};
     options.grid = Tiles{2, 2};
-    EXPECT_EQ(failure(options), "grid 2x2: 4 tiles, expected one for each of the 3 ranks");
+    EXPECT_THAT(failure(options), HasSubstr("grid 2x2"));
     options = {};
     options.min_size = 2;
     options.grid = Tiles{1, 3};
