@@ -256,9 +256,12 @@ TEST(EveryFormat, writes_frames_of_any_shape) {
                                                               {130, {70, 50}},
                                                               {64, {300, 280}},
                                                               {65, {1, 5000}},
-                                                              {70, {7001, 1}},
+                                                              {70, {70001, 1}},
                                                               {2, {2000, 1500}}}) {
             types >> type; // the last one again, if there are fewer types than shapes
+            const bool in_chunks = row.extension == ".zarr" || row.extension == ".h5";
+            if (!in_chunks && frames * of.elements() > 1'000'000)
+                continue;
             SCOPED_TRACE(row.extension + ", " + type + ", " + std::to_string(of.width));
             const FrameHeader header{row.one_frame ? 1 : frames, of, *sample_named(type)};
             write_pattern(path, header, row.options);
