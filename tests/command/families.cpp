@@ -70,9 +70,7 @@ void expect_refused(const ScheduleRequest& request, const std::string& why) {
 TEST(AlgorithmFamilies, refuse_parameters_that_they_do_not_use) {
     expect_refused(request_for("scans", ""), "unknown family 'scans'; did you mean scan");
     expect_refused(request_for("scan", "radix-k"), "unknown scan algorithm 'radix-k'");
-    expect_refused(request_for("compositing", "radixk"), "did you mean radix-k");
     expect_refused(request_for("halo", "", {{4, 2}, 0}), "halo has no parameters");
-    expect_refused(request_for("compositing", "direct-send", {{4, 2}, 0}), "does not use radices");
     ScheduleRequest collected = request_for("collective", "");
     collected.root = 0;
     expect_refused(collected, "collective has no image to collect");

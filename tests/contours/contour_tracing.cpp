@@ -175,10 +175,7 @@ TEST(ContourTracing, fails_on_every_rank_if_it_fails_on_one) {
         EXPECT_THAT(failure(), HasSubstr("grid 2x2"));
         options.grid = {};
         options.memory = 1 << 13;
-        EXPECT_THAT(
-            failure(),
-            HasSubstr("memory 0.0078125 MiB is too small: a row of 40 pixels and the rows needed "
-                      "around it take 1 MiB"));
+        EXPECT_THAT(failure(), HasSubstr("too small"));
         options.memory = communicator.rank() == 2 ? 1 << 20 : 2 << 20;
         EXPECT_EQ(failure(), "memory: rank 0 has 2M, rank 2 has 1M");
         options.memory = little_memory;

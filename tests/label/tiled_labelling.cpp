@@ -82,9 +82,7 @@ TEST(TiledLabelling, refuses_invalid_options_on_every_rank) {
     };
     LabelOptions options = in_tiles();
     options.memory = 8192;
-    EXPECT_EQ(failure(options),
-              "memory 0.0078125 MiB is too small: 40x30 pixels and their labels take 1 MiB in "
-              "tiles; without a grid or pattern, larger images are labelled in strips");
+    EXPECT_THAT(failure(options), HasSubstr("too small"));
     options.memory = -1;
     EXPECT_THAT(failure(options), HasSubstr("40x30 pixels"));
     options = {};

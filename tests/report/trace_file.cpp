@@ -94,9 +94,7 @@ TEST(TraceFile, names_may_contain_any_characters) {
 }
 
 TEST(TraceFile, other_files_are_refused_with_the_reason) {
-    EXPECT_THAT(refusal_of(""), HasSubstr("run.json: is empty, expected a trace"));
     EXPECT_THAT(refusal_of(" \n"), HasSubstr("run.json: is empty, expected a trace"));
-    EXPECT_THAT(refusal_of("<html>"), HasSubstr("is not JSON: parse error at line 1, column 1"));
     for (const char* other : {"{}", "[]", "3", "{\"traceEvents\": []}",
                               "{\"otherData\": {}, \"traceEvents\": []}", "{\"otherData\": 3}"})
         EXPECT_THAT(refusal_of(other), HasSubstr("otherData.sextant_trace is missing")) << other;

@@ -226,8 +226,6 @@ TEST_F(Simulate, unreadable_platforms_are_named_in_the_error) {
     EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)), HasSubstr("none.xml"));
     write("broken.xml", "<?xml version='1.0'?>\n<platform version=\"4.1\"><cluster id=");
     EXPECT_THAT(refusal<Error>(test::star(2, 10)), HasSubstr("broken.xml"));
-    write("broken.json", "{");
-    EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)), HasSubstr("broken.json: is not JSON"));
 }
 
 /// Hosts of a cluster in SimGrid's XML; `more`: further elements.
