@@ -3,11 +3,12 @@
 # orders, shapes and scales, and nibabel and h5py read the files that Sextant writes. All samples are compared. The
 # labels of a NIfTI volume are those of SciPy, and have the orientation of the volume.
 import itertools
-import os
 import random
 import subprocess
 import sys
 import tempfile
+
+from peer import fail, finish, frames, sextant
 
 try:
     import h5py
@@ -23,26 +24,6 @@ files = int(sys.argv[1]) if len(sys.argv) > 1 else 200
 chance = random.Random(2028)
 nibabel.imageglobals.logger.setLevel(50)
 types = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8"]
-wrong = 0
-
-
-def fail(text):
-    global wrong
-    wrong += 1
-    print(text)
-
-
-def frames(verb, lines):
-    run = subprocess.run([os.environ["FRAMES"], verb], input="".join(lines), capture_output=True, text=True, timeout=250)
-    if run.returncode != 0:
-        fail("%s ended with %d: %s" % (verb, run.returncode, run.stderr))
-    return run.stdout.splitlines()
-
-
-def sextant(*words):
-    run = subprocess.run([os.environ["SEXTANT"], *words], capture_output=True, text=True, timeout=250)
-    if run.returncode != 0:
-        fail("%s: %s" % (" ".join(words), run.stderr))
 
 
 def name_of(dtype):
@@ -187,5 +168,4 @@ with tempfile.TemporaryDirectory() as folder:
     check_reading(folder)
     check_writing(folder)
     check_labels(folder)
-print("%d files read, %d differences" % (files, wrong))
-sys.exit(1 if wrong else 0)
+finish("%d files read" % files)

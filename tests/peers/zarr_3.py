@@ -5,9 +5,10 @@
 import itertools
 import json
 import os
-import subprocess
 import sys
 import tempfile
+
+from peer import fail, finish, frames, run
 
 try:
     import numpy
@@ -20,20 +21,6 @@ if not os.path.isdir(modules + "/zarrita"):
     sys.exit(77)
 types = {"u1": "uint8", "i1": "int8", "u2": "uint16", "i2": "int16", "u4": "uint32", "i4": "int32", "u8": "uint64",
          "i8": "int64", "f4": "float32", "f8": "float64"}
-wrong = 0
-
-
-def fail(text):
-    global wrong
-    wrong += 1
-    print(text)
-
-
-def run(command, lines):
-    done = subprocess.run(command, input="".join(lines), capture_output=True, text=True, timeout=900)
-    if done.returncode != 0:
-        fail(f"{command} ended with {done.returncode}: {done.stderr}")
-    return done.stdout.splitlines()
 
 
 def zarrita(tasks):
@@ -62,7 +49,7 @@ def check_writing(folder):
         lines.append(f"{path}.raw {path} {sample_name(dtype)} {shape[0]} {shape[2]} {shape[1]}\n")
         tasks.append({"read": path, "to": path + ".read"})
         arrays.append(array if shape[0] > 1 else array[0])
-    run([os.environ["FRAMES"], "store-series", "3"], lines)
+    frames("store-series 3", lines)
     for task, array, found in zip(tasks, arrays, zarrita(tasks)):
         if found.get("shape") != list(array.shape) or found.get("type") != types[sample_type(array)]:
             fail(f"{task['read']}: zarrita finds {found}, expected {array.shape} of {array.dtype}")
@@ -97,7 +84,7 @@ def check_reading(folder):
         lines.append(f"{path}::0 0 -1 {path}.found\n")
         arrays.append(array)
     zarrita(tasks)
-    for task, array, said in zip(tasks, arrays, run([os.environ["FRAMES"], "store-samples"], lines)):
+    for task, array, said in zip(tasks, arrays, frames("store-samples", lines)):
         wanted = f"5 23 31 {sample_name(array.dtype)}"
         found = numpy.fromfile(task["write"] + ".found", array.dtype) if said == wanted else numpy.zeros(0, "u1")
         if found.tobytes() != array.tobytes():
@@ -107,5 +94,4 @@ def check_reading(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     read, written = check_reading(folder), check_writing(folder)
-print(f"{read} arrays read, {written} written, {wrong} differences")
-sys.exit(1 if wrong else 0)
+finish(f"{read} arrays read, {written} written")
