@@ -8,42 +8,16 @@
 #include <limits>
 #include <vector>
 
+#include "tests/format/frames.hpp"
 #include "tests/format/images.hpp"
+#include "tests/format/png_files.hpp"
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
-#include <spng.h>
 
 namespace sextant::test {
 namespace {
 
 using testing::HasSubstr;
-
-/// A PNG file with options that other programs use.
-struct Png {
-    spng_ihdr header{2, 1, 8, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA, 0, 0, 0};
-    spng_plte palette{};
-    spng_trns transparency{};
-    std::vector<std::uint8_t> samples;
-
-    void write(const std::string& path) {
-        spng_ctx* context = spng_ctx_new(SPNG_CTX_ENCODER);
-        spng_set_option(context, SPNG_ENCODE_TO_BUFFER, 1);
-        spng_set_ihdr(context, &header);
-        if (palette.n_entries > 0)
-            spng_set_plte(context, &palette);
-        if (transparency.n_type3_entries > 0)
-            spng_set_trns(context, &transparency);
-        const int failed = spng_encode_image(context, samples.data(), samples.size(), SPNG_FMT_PNG,
-                                             SPNG_ENCODE_FINALIZE);
-        EXPECT_EQ(failed, 0) << spng_strerror(failed);
-        std::size_t size = 0;
-        int error = 0;
-        void* bytes = spng_get_png_buffer(context, &size, &error);
-        fill_file(path, std::string(static_cast<const char*>(bytes), size));
-        std::free(bytes);
-        spng_ctx_free(context);
-    }
-};
 
 class PngFile : public testing::Test {
   protected:
@@ -200,14 +174,9 @@ TEST_F(PngFile, too_small_for_its_stated_size_is_rejected) {
     std::string bytes = content(path);
     // Changes the size to 65536×65536 and updates the checksum of the header.
     bytes.replace(16, 8, std::string("\0\1\0\0\0\1\0\0", 8));
-    std::uint32_t sum = 0xffffffffU;
-    for (std::size_t i = 12; i < 29; ++i) {
-        sum ^= static_cast<unsigned char>(bytes[i]);
-        for (int bit = 0; bit < 8; ++bit)
-            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320U : 0);
-    }
-    for (std::size_t i = 0; i < 4; ++i)
-        bytes[29 + i] = static_cast<char>(~sum >> (24 - 8 * i));
+    bytes.replace(
+        29, 4,
+        Bytewise(std::endian::big).put<std::uint32_t>(png_checksum(bytes.substr(12, 17))).bytes());
     fill_file(path, bytes);
     EXPECT_THAT(reading_fails(), HasSubstr("too few for the 17179869184 bytes of pixels"));
 }

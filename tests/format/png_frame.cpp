@@ -4,37 +4,22 @@
 #include "sextant/format/png.hpp"
 
 #include <cstdint>
-#include <cstdio>
 #include <vector>
 
 #include "tests/format/frames.hpp"
 #include "tests/format/images.hpp"
+#include "tests/format/png_files.hpp"
 #include "tests/format/temporary_folder.hpp"
 #include "tests/support/peak_memory.hpp"
 #include <gmock/gmock.h>
-#include <spng.h>
 
 namespace sextant::test {
 namespace {
 
 void write(const std::string& path, const spng_ihdr& header,
            const std::vector<std::uint8_t>& samples) {
-    std::FILE* const file = std::fopen(path.c_str(), "wb");
-    spng_ctx* const context = spng_ctx_new(SPNG_CTX_ENCODER);
-    spng_set_png_file(context, file);
-    spng_ihdr stated = header;
-    spng_set_ihdr(context, &stated);
-    spng_plte colours{};
-    colours.n_entries = 2;
-    colours.entries[0] = {10, 20, 30, 0};
-    colours.entries[1] = {200, 100, 50, 0};
-    if (header.color_type == SPNG_COLOR_TYPE_INDEXED)
-        spng_set_plte(context, &colours);
-    EXPECT_EQ(spng_encode_image(context, samples.data(), samples.size(), SPNG_FMT_PNG,
-                                SPNG_ENCODE_FINALIZE),
-              0);
-    spng_ctx_free(context);
-    std::fclose(file);
+    const bool indexed = header.color_type == SPNG_COLOR_TYPE_INDEXED;
+    Png{header, samples, indexed ? two_colours : spng_plte{}}.write(path);
 }
 
 int channels_of(std::uint8_t colour) {

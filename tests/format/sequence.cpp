@@ -11,10 +11,10 @@
 #include "tests/format/frames.hpp"
 #include "tests/format/images.hpp"
 #include "tests/format/jpeg_files.hpp"
+#include "tests/format/png_files.hpp"
 #include "tests/format/temporary_folder.hpp"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <spng.h>
 
 namespace sextant::test {
 namespace {
@@ -153,51 +153,30 @@ TEST(NaturalOrder, compares_numbers_as_numbers) {
     EXPECT_NE(format::naturally_before("f01", "f1"), format::naturally_before("f1", "f01"));
 }
 
-/// A PNG of any kind, written with the library.
-void write_png(const std::string& path, spng_ihdr header, std::vector<std::uint8_t> samples,
-               bool palette = false) {
-    std::FILE* const file = std::fopen(path.c_str(), "wb");
-    spng_ctx* const context = spng_ctx_new(SPNG_CTX_ENCODER);
-    spng_set_png_file(context, file);
-    spng_set_ihdr(context, &header);
-    spng_plte colours{2, {{10, 20, 30, 0}, {200, 100, 50, 0}}};
-    if (palette)
-        spng_set_plte(context, &colours);
-    spng_phys resolution{4000, 2000, 1};
-    spng_set_phys(context, &resolution);
-    spng_encode_image(context, samples.data(), samples.size(), SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
-    spng_ctx_free(context);
-    std::fclose(file);
-}
-
 TEST_F(Sequence, reads_every_kind_of_png) {
     const std::string path = folder.path("a.png");
-    write_png(path, {2, 2, 8, SPNG_COLOR_TYPE_TRUECOLOR, 0, 0, 0},
-              {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+    Png{.header = {2, 2, 8, SPNG_COLOR_TYPE_TRUECOLOR, 0, 0, 0},
+        .samples = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
+        .resolution = spng_phys{4000, 2000, 1}}
+        .write(path);
     const auto colour = format::open_frames(path);
     EXPECT_EQ(colour->header().channels, 3);
     EXPECT_EQ(colour->header().pixel, (PixelSize{1.0 / 4000, 1.0 / 2000, "m"}));
     EXPECT_FLOAT_EQ(read_frame(*colour, 0)[3], luminance(10, 11, 12));
-    write_png(path, {2, 1, 16, SPNG_COLOR_TYPE_GRAYSCALE_ALPHA, 0, 0, 0}, {1, 1, 0, 0, 0, 2, 9, 9});
+    Png{{2, 1, 16, SPNG_COLOR_TYPE_GRAYSCALE_ALPHA, 0, 0, 0}, {1, 1, 0, 0, 0, 2, 9, 9}}.write(path);
     EXPECT_EQ(read_frame(*format::open_frames(path), 0), (std::vector<float>{257, 512}));
-    write_png(path, {9, 1, 1, SPNG_COLOR_TYPE_GRAYSCALE, 0, 0, 0}, {0b10100000, 0b10000000});
+    Png{{9, 1, 1, SPNG_COLOR_TYPE_GRAYSCALE, 0, 0, 0}, {0b10100000, 0b10000000}}.write(path);
     EXPECT_EQ(read_frame(*format::open_frames(path), 0),
               (std::vector<float>{255, 0, 255, 0, 0, 0, 0, 0, 255}));
-    write_png(path, {2, 1, 8, SPNG_COLOR_TYPE_INDEXED, 0, 0, 0}, {1, 0}, true);
+    Png{{2, 1, 8, SPNG_COLOR_TYPE_INDEXED, 0, 0, 0}, {1, 0}, two_colours}.write(path);
     EXPECT_FLOAT_EQ(read_frame(*format::open_frames(path), 0)[0], luminance(200, 100, 50));
 }
 
 /// A PNG chunk: its length, kind, bytes and checksum.
 void put_chunk(Bytewise& file, const std::string& kind, const std::string& bytes) {
-    std::uint32_t sum = 0xffffffff;
-    for (const char byte : kind + bytes) {
-        sum ^= static_cast<unsigned char>(byte);
-        for (int bit = 0; bit < 8; ++bit)
-            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
-    }
     file.put<std::uint32_t>(static_cast<std::uint32_t>(bytes.size()))
         .text(kind + bytes)
-        .put<std::uint32_t>(~sum);
+        .put<std::uint32_t>(png_checksum(kind + bytes));
 }
 
 /// A zlib stream that stores its bytes uncompressed.

@@ -57,6 +57,13 @@ class DamagedZarr : public testing::Test {
         return refusal();
     }
 
+    /// An array whose chunks are all missing.
+    std::unique_ptr<FrameSource> opened(const ZarrPattern& array) const {
+        fs::remove_all(path);
+        put_file(path + "/.zarray", array.text());
+        return format::open_frames(path);
+    }
+
     TemporaryFolder folder;
     std::string path = folder.path("a.zarr");
     const std::string chunk = zarr_chunk({}, {0, 0, 0});
@@ -239,11 +246,6 @@ TEST_F(DamagedZarr, chunks_with_any_changed_bit_are_decoded_or_refused_without_a
 TEST_F(DamagedZarr, cannot_demand_memory_that_its_files_do_not_justify) {
     const long before = memory_before();
     const ZarrCompressor zstd = zarr_compressors()[3];
-    const auto opened = [&](const ZarrPattern& array) {
-        fs::remove_all(path);
-        put_file(path + "/.zarray", array.text());
-        return format::open_frames(path);
-    };
     // Missing chunks of 2 GiB.
     const auto missing = opened({.sides = {2, 9, 9}, .chunk = {2, 32768, 16384}, .type = "<u2"});
     EXPECT_EQ(read_frame(*missing, 1), std::vector<float>(81, 0));
@@ -270,11 +272,6 @@ TEST_F(DamagedZarr, cannot_demand_memory_that_its_files_do_not_justify) {
 
 TEST_F(DamagedZarr, is_read_with_limited_memory) {
     const long before = memory_before();
-    const auto opened = [&](const ZarrPattern& array) {
-        fs::remove_all(path);
-        put_file(path + "/.zarray", array.text());
-        return format::open_frames(path);
-    };
     // Layers of 128 MiB, read one after the other; all chunks are missing.
     auto layers =
         opened({.sides = {80, 4096, 4096}, .chunk = {8, 4096, 4096}, .type = "|u1", .fill = "9"});
