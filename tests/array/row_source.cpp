@@ -15,8 +15,6 @@
 namespace sextant {
 namespace {
 
-using testing::HasSubstr;
-
 /// A source of two frames of 3x2 pixels; the samples are 0, 1, 2, ...
 template <class T>
 class Counting final : public FrameSource {
@@ -134,12 +132,7 @@ TEST(RowSource, returns_colours_as_one_number_without_alpha_for_comparison) {
 
 TEST(RowSource, refuses_frames_that_do_not_exist) {
     for (const int frame : {-1, 2}) {
-        try {
-            RowSource(std::make_unique<Counting<float>>(Sample::f32), frame);
-            FAIL() << frame;
-        } catch (const InvalidTask& error) {
-            EXPECT_THAT(error.what(), HasSubstr("of counting does not exist: the series has 2"));
-        }
+        EXPECT_THROW(RowSource(std::make_unique<Counting<float>>(Sample::f32), frame), InvalidTask);
     }
 }
 

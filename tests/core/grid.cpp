@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant {
@@ -19,11 +20,10 @@ TEST(Grid, has_the_requested_shape_or_is_nearly_square) {
 TEST(Grid, requires_one_tile_per_rank) {
     for (const Tiles tiles : {Tiles{2, 2}, Tiles{-1, -3}, Tiles{0, 3}, Tiles{1 << 20, 1 << 20}})
         EXPECT_THROW(grid_of(tiles, 3, 8, 8), InvalidTask);
-    try {
-        grid_of(Tiles{2, 2}, 3, 8, 8);
-    } catch (const InvalidTask& error) {
-        EXPECT_STREQ(error.what(), "grid 2x2: 4 tiles, expected one for each of the 3 ranks");
-    }
+    EXPECT_EQ(test::message_of<InvalidTask>([] {
+                  grid_of(Tiles{2, 2}, 3, 8, 8);
+              }),
+              "grid 2x2: 4 tiles, expected one for each of the 3 ranks");
 }
 
 TEST(Grid, of_an_image_has_no_layers) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tests/format/temporary_folder.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,12 +26,7 @@ void write_one(const std::string& path, const std::string& anchor) {
 }
 
 std::string refusal_of(const std::string& path) {
-    try {
-        const AtomicFolder folder(path, entries);
-    } catch (const InvalidFile& refusal) {
-        return refusal.what();
-    }
-    return "begun";
+    return test::message_of<InvalidFile>([&] { const AtomicFolder folder(path, entries); });
 }
 
 TEST(AtomicFolder, appears_complete_when_it_is_committed) {

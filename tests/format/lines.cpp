@@ -73,12 +73,9 @@ TEST_F(LineFiles, as_npy_contain_the_same_numbers) {
 }
 
 TEST_F(LineFiles, with_unknown_extensions_or_empty_arrays_are_refused) {
-    try {
-        format::line_format_of("out.png");
-        FAIL();
-    } catch (const InvalidTask& error) {
-        EXPECT_THAT(error.what(), HasSubstr("out.png: contours are written as .geojson, .svg"));
-    }
+    EXPECT_THAT([] { format::line_format_of("out.png"); },
+                testing::ThrowsMessage<InvalidTask>(
+                    HasSubstr("out.png: contours are written as .geojson, .svg")));
     EXPECT_THROW(written("none.npy", {{5, 3}, {}, {}}), InvalidFile);
     EXPECT_EQ(folder.entries(), 0);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/message_of.hpp"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -17,12 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string refusal(const std::string& text, int version = 1) {
-    try {
-        parse_npy_header("a.npy", text, version);
-    } catch (const InvalidFile& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidFile>([&] { parse_npy_header("a.npy", text, version); });
 }
 
 std::string header(const std::string& type, const std::string& order = "False",

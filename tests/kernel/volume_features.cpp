@@ -358,12 +358,7 @@ TEST(VolumeFeatures, of_the_structure_tensor_match_the_definition) {
 }
 
 std::string refusal_of(const FilterSpec& spec) {
-    try {
-        spec.bank();
-    } catch (const InvalidTask& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<InvalidTask>([&] { spec.bank(); });
 }
 
 TEST(VolumeFeatures, are_refused_with_the_reason_if_invalid) {

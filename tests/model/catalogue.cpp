@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/model/machines.hpp"
+#include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::model {
@@ -81,13 +82,9 @@ TEST(CostModels, have_unique_names_and_are_found_by_them) {
 
 TEST(CostModels, name_costs_missing_from_a_profile) {
     const Schedule schedule = strided(4, 10, 8);
-    const auto refusal = [&](const char* model, const char* machine) -> std::string {
-        try {
-            test::predicted(model, schedule, test::shipped_machine(machine), 4);
-            return "";
-        } catch (const CannotExpress& error) {
-            return error.what();
-        }
+    const auto refusal = [&](const char* model, const char* machine) {
+        return test::message_of<CannotExpress>(
+            [&] { test::predicted(model, schedule, test::shipped_machine(machine), 4); });
     };
     EXPECT_THAT(refusal("p3pc", "ddr-infiniband"),
                 HasSubstr("ddr-infiniband lacks the cost of the send path"));

@@ -461,12 +461,7 @@ TEST(ScanRows, are_the_same_on_any_number_of_ranks_and_threads) {
 }
 
 std::string refusal_of(const bench::FaultySeries& series, RegistrationOptions options) {
-    try {
-        registered_rows(series, 2, std::move(options));
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
+    return message_of<Error>([&] { registered_rows(series, 2, std::move(options)); });
 }
 
 TEST(ScanRows, are_refused_with_other_models_and_for_pairs) {

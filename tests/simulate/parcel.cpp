@@ -112,12 +112,8 @@ TEST_F(Parcel, of_another_version_is_refused) {
 /// The error if `program` is run instead of the simulator.
 std::string without_answer(const std::string& program) {
     const Schedule schedule = test::star(2, 1000);
-    try {
-        ask(program, {.schedule = schedule, .platform = "any.json"});
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
+    return test::message_of<Error>(
+        [&] { ask(program, {.schedule = schedule, .platform = "any.json"}); });
 }
 
 TEST(Simulator, that_ends_without_an_answer_is_reported_with_its_exit_status) {
