@@ -147,6 +147,10 @@ void copy_block(std::span<const std::int64_t> count, Bytes size, const std::byte
 std::vector<Elements> steps_of(std::span<const std::int64_t> lengths);
 /// Returns the index of the element at a position: the sum of the products with the steps.
 Elements index_of(std::span<const std::int64_t> position, std::span<const Elements> steps);
+/// Converts a number to an index of a list.
+inline std::size_t index_of(Elements number) {
+    return static_cast<std::size_t>(number);
+}
 
 /// Copies `part` of a block, whose samples are at `from`; `size` is the size of an element. Returns
 /// false if the part is not within the block.

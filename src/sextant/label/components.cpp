@@ -75,7 +75,7 @@ void Components::describe(const Slabs::Part& part, FoundPart& found) const {
     }
     const kernel::ValueView view = slabs_.view(part);
     const kernel::Sameness sameness = slabs_.options().connection.sameness;
-    found.edge_of.assign(as_index(found.components), 0);
+    found.edge_of.assign(index_of(found.components), 0);
     if (part.first > 0)
         found.front = kernel::runs_of_plane(part.labeller, view, 0, sameness);
     if (part.end() < slabs_.shape().depth)
@@ -159,7 +159,7 @@ void Components::measure(std::vector<FoundPart>& found) {
     std::vector<std::vector<Label>> large(found.size());
     for (const Candidate& candidate : candidates_) {
         if (candidate.part >= first_part)
-            large[as_index(candidate.part - first_part)].push_back(candidate.label);
+            large[index_of(candidate.part - first_part)].push_back(candidate.label);
     }
     slabs_.each_part([&](std::size_t index, const Slabs::Part& part) {
         FoundPart& own = found[index];
@@ -349,10 +349,10 @@ void Components::settle(const std::vector<TouchingLabels>& next, bool is_last, b
 }
 
 std::span<const Label> Components::edges(Elements part) const {
-    const auto first = parts_[as_index(part)].first_piece;
-    const auto end = part + 1 < std::ssize(parts_) ? parts_[as_index(part + 1)].first_piece
+    const auto first = parts_[index_of(part)].first_piece;
+    const auto end = part + 1 < std::ssize(parts_) ? parts_[index_of(part + 1)].first_piece
                                                    : std::ssize(piece_label_);
-    return std::span(piece_label_).subspan(as_index(first), as_index(end - first));
+    return std::span(piece_label_).subspan(index_of(first), index_of(end - first));
 }
 
 void Components::make_sets() {
@@ -360,19 +360,19 @@ void Components::make_sets() {
     std::vector<Body> bodies(options_.bodies ? sets_.size() : 0);
     std::vector<bool> seen(sets_.size(), false);
     for (Elements part = 0; part < std::ssize(parts_); ++part) {
-        const Elements first = parts_[as_index(part)].first_piece;
+        const Elements first = parts_[index_of(part)].first_piece;
         for (Elements piece = first; piece < first + std::ssize(edges(part)); ++piece) {
             const std::size_t set = pieces_[piece] - 1;
             if (!seen[set]) {
                 sets_[set].part = part;
-                sets_[set].label = piece_label_[as_index(piece)];
-                sets_[set].before = piece_before_[as_index(piece)];
+                sets_[set].label = piece_label_[index_of(piece)];
+                sets_[set].before = piece_before_[index_of(piece)];
                 seen[set] = true;
             }
             if (options_.extents)
-                sets_[set].extent.add(piece_extent_[as_index(piece)]);
+                sets_[set].extent.add(piece_extent_[index_of(piece)]);
             if (options_.bodies)
-                bodies[set].add(bodies_[as_index(piece)]);
+                bodies[set].add(bodies_[index_of(piece)]);
         }
     }
     piece_before_ = {};
@@ -388,7 +388,7 @@ std::optional<PlaneBefore> plane_before(const Communicator& communicator, bool h
     if (last && next != have.end()) {
         Packer packer;
         packer.add(*last);
-        to[as_index(next - have.begin())] = packer.bytes();
+        to[index_of(next - have.begin())] = packer.bytes();
         sent += std::ssize(packer.bytes());
     }
     const ByRank<std::byte> came = all_to_all_lists(communicator, to);
@@ -416,7 +416,7 @@ void Components::join_ranks() {
     const std::vector<Elements> counts = communicator_.all_gather(std::ssize(sets_));
     std::vector<Elements> before(counts.size() + 1, 0);
     std::partial_sum(counts.begin(), counts.end(), before.begin() + 1);
-    const Elements own = before[as_index(rank)];
+    const Elements own = before[index_of(rank)];
     const auto relabel = [&](PlaneRuns& plane) {
         for (Label& label : plane.labels)
             label = pieces_[label - 1];
@@ -433,7 +433,7 @@ void Components::join_ranks() {
         const kernel::Connection connection = slabs_.options().connection;
         for (const TouchingLabels& pair :
              kernel::touching(front->plane, *first_plane_, connection, slabs_.type()))
-            pairs.push_back({before[as_index(front->rank)] + pair.front - 1, own + pair.back - 1});
+            pairs.push_back({before[index_of(front->rank)] + pair.front - 1, own + pair.back - 1});
         if (options_.bodies)
             kernel::each_contact(front->plane, *first_plane_, connection.sameness, slabs_.type(),
                                  [&](const kernel::RunContacts& run) {
@@ -452,7 +452,7 @@ void Components::join_ranks() {
         Elements set; // on the leading rank
         Body body;
     };
-    std::vector<std::vector<Measured>> measured(as_index(ranks));
+    std::vector<std::vector<Measured>> measured(index_of(ranks));
     agree(communicator_, [&] {
         std::vector<Elements> joined; // the sets that are in groups
         for (const Pair& pair : all_pairs.values) {
@@ -471,39 +471,39 @@ void Components::join_ranks() {
         std::vector<Elements> leaders(groups.number(), -1); // [group]
         for (Elements i = 0; i < std::ssize(joined); ++i) {
             Elements& leader = leaders[groups[i] - 1];
-            leader = leader < 0 ? joined[as_index(i)] : leader;
+            leader = leader < 0 ? joined[index_of(i)] : leader;
         }
         const auto rank_of = [&](Elements set) {
             return std::ranges::upper_bound(before, set) - before.begin() - 1;
         };
         groups_ = std::ssize(leaders);
         for (Elements i = position(own);
-             i < std::ssize(joined) && joined[as_index(i)] < own + std::ssize(sets_); ++i) {
-            const Elements set = joined[as_index(i)] - own, group = groups[i] - 1;
-            const Elements leader = leaders[as_index(group)];
+             i < std::ssize(joined) && joined[index_of(i)] < own + std::ssize(sets_); ++i) {
+            const Elements set = joined[index_of(i)] - own, group = groups[i] - 1;
+            const Elements leader = leaders[index_of(group)];
             grouped_.push_back(set);
-            sets_[as_index(set)].group = group;
-            sets_[as_index(set)].leads = leader == joined[as_index(i)];
-            shares.push_back({group, sets_[as_index(set)].extent});
-            if (options_.bodies && !sets_[as_index(set)].leads)
-                measured[as_index(rank_of(leader))].push_back(
-                    {leader - before[as_index(rank_of(leader))], bodies_[as_index(set)]});
+            sets_[index_of(set)].group = group;
+            sets_[index_of(set)].leads = leader == joined[index_of(i)];
+            shares.push_back({group, sets_[index_of(set)].extent});
+            if (options_.bodies && !sets_[index_of(set)].leads)
+                measured[index_of(rank_of(leader))].push_back(
+                    {leader - before[index_of(rank_of(leader))], bodies_[index_of(set)]});
         }
     });
     if (options_.extents) {
         const ByRank<Share> all_shares = all_gather_by_rank(communicator_, shares);
         sent_ += static_cast<Bytes>(shares.size() * sizeof(Share)) * (ranks - 1);
-        std::vector<Extent> extents(as_index(groups_));
+        std::vector<Extent> extents(index_of(groups_));
         for (const Share& share : all_shares.values)
-            extents[as_index(share.group)].add(share.extent);
+            extents[index_of(share.group)].add(share.extent);
         for (const Elements set : grouped_)
-            sets_[as_index(set)].extent = extents[as_index(sets_[as_index(set)].group)];
+            sets_[index_of(set)].extent = extents[index_of(sets_[index_of(set)].group)];
     }
     if (options_.bodies) {
         for (const std::vector<Measured>& list : measured)
             sent_ += static_cast<Bytes>(list.size() * sizeof(Measured));
         for (const Measured& more : all_to_all_lists(communicator_, measured).values)
-            bodies_[as_index(more.set)].add(more.body);
+            bodies_[index_of(more.set)].add(more.body);
     }
 }
 
@@ -562,16 +562,16 @@ void Components::share(std::vector<Number>& numbers) {
     };
     std::vector<Share> shares;
     for (const Elements set : grouped_) {
-        if (sets_[as_index(set)].leads)
-            shares.push_back({sets_[as_index(set)].group, numbers[as_index(set)]});
+        if (sets_[index_of(set)].leads)
+            shares.push_back({sets_[index_of(set)].group, numbers[index_of(set)]});
     }
     const ByRank<Share> all = all_gather_by_rank(communicator_, shares);
     sent_ += static_cast<Bytes>(shares.size() * sizeof(Share)) * (communicator_.size() - 1);
-    std::vector<Number> of_group(as_index(groups_), 0);
+    std::vector<Number> of_group(index_of(groups_), 0);
     for (const Share& share : all.values)
-        of_group[as_index(share.group)] = share.number;
+        of_group[index_of(share.group)] = share.number;
     for (const Elements set : grouped_)
-        numbers[as_index(set)] = of_group[as_index(sets_[as_index(set)].group)];
+        numbers[index_of(set)] = of_group[index_of(sets_[index_of(set)].group)];
 }
 
 } // namespace sextant::label

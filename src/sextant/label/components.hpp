@@ -14,11 +14,6 @@
 
 namespace sextant::label {
 
-/// Converts a number to a list index.
-inline std::size_t as_index(Elements number) {
-    return static_cast<std::size_t>(number);
-}
-
 /// The number of a component, counted from 1; 0: no component.
 using Number = std::uint64_t;
 
@@ -94,10 +89,10 @@ class Components {
     std::span<const kernel::Label> edges(Elements part) const;
     /// The set of an edge, which is an index into edges(part).
     Elements set_of(Elements part, Elements edge) const {
-        return pieces_[parts_[as_index(part)].first_piece + edge] - 1;
+        return pieces_[parts_[index_of(part)].first_piece + edge] - 1;
     }
     /// The measures of a leading set's component.
-    const kernel::Body& body(Elements set) const { return bodies_[as_index(set)]; }
+    const kernel::Body& body(Elements set) const { return bodies_[index_of(set)]; }
 
     /// The measures that the checkpoint's lists of interior components contain.
     kernel::BodyContents contents() const;

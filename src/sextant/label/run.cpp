@@ -83,7 +83,7 @@ void LabelRun::choose() {
                                    sets[set].label});
         }
         std::sort(largest.begin(), largest.end());
-        largest.resize(std::min(largest.size(), as_index(options_.keep_largest)));
+        largest.resize(std::min(largest.size(), index_of(options_.keep_largest)));
         for (const Candidate& candidate : largest)
             sizes.push_back(candidate.voxels);
     });
@@ -96,12 +96,12 @@ void LabelRun::choose() {
         std::vector<Listed> listed;
         std::size_t next = 0;
         for (int rank = 0; rank < communicator_.size(); ++rank) {
-            for (Elements i = 0; i < all.counts[as_index(rank)]; ++i)
+            for (Elements i = 0; i < all.counts[index_of(rank)]; ++i)
                 listed.push_back({all.values[next++], rank});
         }
         std::ranges::stable_sort(listed, std::ranges::greater{}, &Listed::voxels);
-        listed.resize(std::min(listed.size(), as_index(options_.keep_largest)));
-        largest.resize(as_index(std::ranges::count(listed, communicator_.rank(), &Listed::rank)));
+        listed.resize(std::min(listed.size(), index_of(options_.keep_largest)));
+        largest.resize(index_of(std::ranges::count(listed, communicator_.rank(), &Listed::rank)));
         const auto chosen = [&](const Candidate& candidate) {
             return !largest.empty() && !(largest.back() < candidate);
         };
@@ -130,7 +130,7 @@ void LabelRun::number() {
     numbers_.assign(sets.size(), 0);
     std::size_t set = 0;
     for (Elements part = 0; part < std::ssize(components_.parts()); ++part) {
-        const Components::Part& own = components_.parts()[as_index(part)];
+        const Components::Part& own = components_.parts()[index_of(part)];
         const std::span<const Candidate> kept = kept_of(part);
         first_.push_back(next);
         Number leading = 0;
@@ -159,9 +159,9 @@ void LabelRun::number() {
     Number before = 0;
     for (int rank = 0; rank < communicator_.size(); ++rank) {
         before +=
-            rank < communicator_.rank() ? static_cast<Number>(counts[as_index(rank)].kept) : 0;
-        result_.components += counts[as_index(rank)].kept;
-        result_.removed += counts[as_index(rank)].all - counts[as_index(rank)].kept;
+            rank < communicator_.rank() ? static_cast<Number>(counts[index_of(rank)].kept) : 0;
+        result_.components += counts[index_of(rank)].kept;
+        result_.removed += counts[index_of(rank)].all - counts[index_of(rank)].kept;
     }
     for (Number& number : numbers_)
         number += number > 0 ? before : 0;
@@ -252,7 +252,7 @@ void LabelRun::pass_rows(LabelSink& sink) {
                 if (communicator_.rank() == rank)
                     bodies = own.next(rows_at_once);
             });
-            passed = communicator_.all_gather(std::ssize(bodies))[as_index(rank)];
+            passed = communicator_.all_gather(std::ssize(bodies))[index_of(rank)];
             if (passed == 0)
                 break;
             if (rank > 0)
@@ -275,7 +275,7 @@ void LabelRun::pass_rows(LabelSink& sink) {
 void LabelRun::pass_sizes(LabelSink& sink) {
     const bool wide = result_.label_bits == 64;
     wide ? find_again<std::uint64_t>(0) : find_again<std::uint32_t>(0);
-    std::vector<kernel::RegionSize> sizes(as_index(result_.components));
+    std::vector<kernel::RegionSize> sizes(index_of(result_.components));
     std::vector<std::unordered_map<Number, kernel::RegionSize>> earlier(slabs_.parts_of_slab());
     const Elements height = result_.shape.height;
     slabs_.each_part([&](std::size_t index, const Slabs::Part& part) {
@@ -286,7 +286,7 @@ void LabelRun::pass_sizes(LabelSink& sink) {
             kernel::each_run(part.runs_of(row), result_.shape.width,
                              [&](Elements begin, Elements end, Label label) {
                                  const Number number =
-                                     wide ? slab_numbers_[index][as_index(label - 1)]
+                                     wide ? slab_numbers_[index][index_of(label - 1)]
                                           : static_cast<std::uint32_t>(label);
                                  if (number == 0)
                                      return;
@@ -315,14 +315,14 @@ void LabelRun::number_part(Elements part, const Slabs::Part& labelled,
     const bool by_size = chooses_by_size();
     if (by_size)
         extents = slabs_.extents_of(labelled);
-    Number next = first_[as_index(part)];
+    Number next = first_[index_of(part)];
     std::size_t edge = 0, largest = 0;
     numbers.resize(labelled.components);
     for (Label label = 1; label <= labelled.components; ++label) {
         Value& number = numbers[label - 1];
         if (edge < edges.size() && edges[edge] == label) {
             const Elements set = components_.set_of(part, static_cast<Elements>(edge++));
-            number = static_cast<Value>(numbers_[as_index(set)]);
+            number = static_cast<Value>(numbers_[index_of(set)]);
             if (static_cast<Number>(number) == next)
                 ++next;
             continue;
@@ -339,7 +339,7 @@ void LabelRun::number_part(Elements part, const Slabs::Part& labelled,
 /// True if the labels of a part are the numbers of its components.
 bool LabelRun::is_numbered(Elements part, const Slabs::Part& labelled) const {
     return components_.edges(part).empty() && !chooses_largest() && !chooses_by_size() &&
-           (first_[as_index(part)] == Number{1} || labelled.components == 0);
+           (first_[index_of(part)] == Number{1} || labelled.components == 0);
 }
 
 /// Makes the runs of a slab available again, and numbers its components.
@@ -385,7 +385,7 @@ void LabelRun::fill(Elements first, Elements planes, Value* labels, Elements str
             } else {
                 std::fill_n(to, width, Value{0});
                 kernel::each_run(runs, width, [&](Elements begin, Elements end, Label label) {
-                    std::fill(to + begin, to + end, slab_numbers_[i][as_index(label - 1)]);
+                    std::fill(to + begin, to + end, slab_numbers_[i][index_of(label - 1)]);
                 });
             }
         }
@@ -421,7 +421,7 @@ void LabelRun::each_planes(Elements slab, Elements first, const Take& take) {
         control_.check();
         const Elements planes = std::min(planes_at_once(), end - first);
         timed(result_.write, [&] {
-            resize_buffer(labels, as_index(planes * result_.shape.height * result_.shape.width));
+            resize_buffer(labels, index_of(planes * result_.shape.height * result_.shape.width));
             fill(first, planes, labels.data(), result_.shape.width);
         });
         timed(result_.write, [&] { take(first, labels); });
@@ -477,7 +477,7 @@ void LabelRun::write_by_root(LabelSink& sink) {
                     std::min(planes_at_once(), slabs_.first_of(slab + 1) - plane);
                 timed(result_.write, [&] {
                     resize_buffer(own,
-                                  as_index(planes * result_.shape.height * result_.shape.width));
+                                  index_of(planes * result_.shape.height * result_.shape.width));
                     fill(plane, planes, own.data(), result_.shape.width);
                 });
             });

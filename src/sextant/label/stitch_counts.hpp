@@ -31,10 +31,6 @@ struct MeetingLabels {
     kernel::PairCount count;
 };
 
-inline std::size_t index_of(Elements i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// Rows between two checks for cancellation, so that the checks cost little.
 inline constexpr Elements rows_between_checks = 16;
 
