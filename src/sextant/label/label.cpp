@@ -176,13 +176,12 @@ std::string shape_of(const kernel::VolumeShape& shape) {
     return fmt::format("{}x{}x{}", shape.depth, shape.height, shape.width);
 }
 
-/// The connection of samples. An image is a volume whose planes are its rows.
-kernel::Connection connection_of(const LabelOptions& options, bool is_image) {
+/// The connection of the samples of an image, in a volume whose planes are its rows.
+kernel::Connection of_rows(kernel::Connection connection) {
     using kernel::Neighbours;
-    Neighbours neighbours = neighbours_in(options, is_image);
-    if (is_image)
-        neighbours = neighbours == Neighbours::four ? Neighbours::six : Neighbours::twenty_six;
-    return {neighbours, options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground};
+    connection.neighbours =
+        connection.neighbours == Neighbours::four ? Neighbours::six : Neighbours::twenty_six;
+    return connection;
 }
 
 kernel::Connection dual(kernel::Connection connection) {
@@ -408,8 +407,10 @@ LabelResult Labelling::run_in_slabs(const LabelInput& input, const LabelInput* i
                         opened->intensity ? name(intensity->sample()) : "none");
         if (options.measure)
             kernel::check_measurable(opened->samples->shape());
-        connection = connection_of(options, input.is_image());
         options.neighbours = neighbours_in(options, input.is_image());
+        connection = label::connection_of(options);
+        if (input.is_image())
+            connection = of_rows(connection);
         range = label::planes_of(communicator_.rank(), communicator_.size(),
                                  opened->samples->shape().depth,
                                  std::max<Elements>(1, sink.planes_per_part()));

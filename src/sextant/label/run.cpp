@@ -42,6 +42,11 @@ Components::Options wanted(const LabelOptions& options, bool bodies) {
 
 } // namespace
 
+kernel::Connection connection_of(const LabelOptions& options) {
+    return {options.neighbours.value(),
+            options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground};
+}
+
 PlaneRange planes_of(int rank, int ranks, Elements depth, Elements unit) {
     const Elements units = (depth + unit - 1) / unit;
     const auto cut = [&](Elements r) { return std::min(depth, units * r / ranks * unit); };

@@ -17,6 +17,9 @@
 
 namespace sextant::label {
 
+/// The connection of samples. Requires LabelOptions::neighbours.
+kernel::Connection connection_of(const LabelOptions& options);
+
 /// The planes of a volume that a rank labels.
 struct PlaneRange {
     Elements begin = 0, end = 0;

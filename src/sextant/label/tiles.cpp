@@ -17,11 +17,6 @@ namespace sextant::label {
 
 namespace {
 
-kernel::Connection connection_of(const LabelOptions& options) {
-    return {*options.neighbours,
-            options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground};
-}
-
 /// Returns the expected length of a tile's border list: the number of border pixels times the
 /// fraction of non-background pixels.
 Elements entries_expected(const distributed::Image& image) {
