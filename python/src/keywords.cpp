@@ -15,11 +15,7 @@ Record record_of(LabelKeywords& keywords) {
 }
 
 void LabelKeywords::check(bool of_volume) const {
-    const char* const what = of_volume ? "a volume" : "an image";
-    const int neighbours = neighbours_of(options, !of_volume);
-    if (of_volume == (neighbours == 4 || neighbours == 8))
-        throw InvalidTask(fmt::format("neighbours {}: the input is {}, expected one of {}",
-                                      neighbours, what, of_volume ? "6, 18, 26" : "4, 8"));
+    check_neighbours(options, !of_volume, "the input");
     if (!of_volume)
         return;
     LabelOptions given = options, usual;
@@ -28,7 +24,7 @@ void LabelKeywords::check(bool of_volume) const {
     for (const Field& field : all.fields) {
         if (!in_slabs.find(field.name) && field.text() != defaults.find(field.name)->text())
             throw InvalidTask(
-                fmt::format("{} has no effect here: the input is {}", field.name, what));
+                fmt::format("{} has no effect here: the input is a volume", field.name));
     }
 }
 

@@ -57,6 +57,14 @@ void add_neighbours(Record& record, std::optional<kernel::Neighbours>& neighbour
 
 } // namespace
 
+void check_neighbours(const LabelOptions& options, bool is_image, std::string_view input) {
+    const int neighbours = neighbours_of(options, is_image);
+    if (is_image != (neighbours == 4 || neighbours == 8))
+        throw InvalidTask(
+            fmt::format("neighbours {}: {} is {}", neighbours, input,
+                        is_image ? "an image, expected 4 or 8" : "a volume, expected 6, 18 or 26"));
+}
+
 int neighbours_of(const LabelOptions& options, bool is_image) {
     const kernel::Neighbours neighbours = neighbours_in(options, is_image);
     const auto* const named =
@@ -349,16 +357,11 @@ class RowsTo final : public LabelSink {
 
 /// Throws InvalidTask if options conflict with each other or with the input.
 void check(const LabelOptions& options, const LabelInput& input) {
-    const bool is_image = input.is_image();
-    const int neighbours = neighbours_of(options, is_image);
-    if (is_image != (neighbours == 4 || neighbours == 8))
-        throw InvalidTask(
-            fmt::format("neighbours {}: {} is {}", neighbours, input.path(),
-                        is_image ? "an image, expected 4 or 8" : "a volume, expected 6, 18 or 26"));
+    check_neighbours(options, input.is_image(), input.path());
     if (options.fill_holes && options.by_value)
         throw InvalidTask(fmt::format(
             "fill_holes: filled holes have no value, so {} cannot be connected by_value",
-            is_image ? "pixels" : "voxels"));
+            input.is_image() ? "pixels" : "voxels"));
 }
 
 } // namespace

@@ -18,6 +18,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -76,6 +77,8 @@ Record record_of(LabelOptions& options);
 Record record_in_slabs(LabelOptions& options);
 /// The number of neighbours of a sample of an image or volume: 4, 8, 6, 18 or 26.
 int neighbours_of(const LabelOptions& options, bool is_image);
+/// Throws InvalidTask, which names `input`, unless the neighbours are those of an image or volume.
+void check_neighbours(const LabelOptions& options, bool is_image, std::string_view input);
 
 /// The result of labelling. The same on every rank unless stated otherwise.
 struct LabelResult {

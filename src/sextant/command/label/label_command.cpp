@@ -295,12 +295,10 @@ int run_label(const LabelCommand& given, const Call& call) {
     command.is_image = !is_volume(given.source);
     call.check_effects_on(command.is_image ? an_image : a_volume, given.source.image);
     LabelOptions& options = command.label;
-    const int neighbours = neighbours_of(options, command.is_image);
-    if (command.is_image != (neighbours == 4 || neighbours == 8))
-        throw InvalidTask(fmt::format("--neighbours {}: {} is {}", neighbours, given.source.image,
-                                      command.is_image ? "an image, expected 4 or 8"
-                                                       : "a volume, expected 6, 18 or 26"));
-    sextant::record_of(options)["neighbours"].set(fmt::to_string(neighbours));
+    const Record declared = sextant::record_of(options);
+    naming_options(declared,
+                   [&] { check_neighbours(options, command.is_image, given.source.image); });
+    declared.find("neighbours")->set(fmt::to_string(neighbours_of(options, command.is_image)));
     const bool in_tiles = options.in_tiles();
     options.measure = !command.table.empty() || (!command.reports.report.empty() && !in_tiles);
     options.merging.timeline = in_tiles && !command.reports.report.empty();
