@@ -78,8 +78,13 @@ namespace {
 /// Runs the command on one rank.
 class LabelRun {
   public:
-    LabelRun(const LabelCommand& command, const Communicator& communicator)
-        : command_(command), communicator_(communicator), progress_(communicator.rank() == 0) {}
+    /// `opened`: the source of the command, for the only rank; null on several ranks.
+    LabelRun(const LabelCommand& command, const Communicator& communicator,
+             std::unique_ptr<FrameSource> opened)
+        : command_(command),
+          communicator_(communicator),
+          progress_(communicator.rank() == 0),
+          volume_(std::move(opened)) {}
 
     /// Collective.
     void run() {
@@ -122,21 +127,23 @@ class LabelRun {
 
     /// Opens the image or volume to label and the intensities to measure.
     void open_sources() {
-        if (command_.is_image) {
-            agree(communicator_, [&] { image_ = open_image(command_.source, ReadAs::values); });
-        } else {
+        const SourceChoice& source = command_.source;
+        if (!volume_)
             volume_ = open_on_ranks(communicator_, [&](const ScratchPlace& copy) {
-                return format::open_frames(command_.source.image, command_.source.options(copy));
+                return format::open_frames(source.image, source.options(copy));
             });
-        }
-        const bool same_file = volume_ && command_.intensity.file == command_.source.image;
+        agree(communicator_, [&] {
+            if (command_.is_image)
+                image_ = std::make_unique<RowSource>(std::move(volume_), source.frame.value_or(0),
+                                                     ReadAs::values);
+        });
+        const bool same_file = volume_ && command_.intensity.file == source.image;
         intensity_ = open_on_ranks(communicator_, [&](const ScratchPlace& copy) {
-            return command_.intensity.open(command_.source, same_file ? volume_->share() : copy);
+            return command_.intensity.open(source, same_file ? volume_->share() : copy);
         });
         agree(communicator_, [&] {
             if (intensity_)
-                measured_ =
-                    command_.intensity.input(*intensity_, command_.source, command_.is_image);
+                measured_ = command_.intensity.input(*intensity_, source, command_.is_image);
         });
     }
 
@@ -278,8 +285,8 @@ class LabelRun {
     const LabelCommand& command_;
     const Communicator& communicator_;
     Progress progress_;
-    std::unique_ptr<RowSource> image_;
     std::unique_ptr<FrameSource> volume_, intensity_;
+    std::unique_ptr<RowSource> image_;
     std::optional<LabelInput> measured_;
     std::optional<LabelFiles> files_;
     std::optional<JointCommit> together_; // commits all outputs together
@@ -292,7 +299,9 @@ class LabelRun {
 /// rank with threads.
 int run_label(const LabelCommand& given, const Call& call) {
     LabelCommand command = given;
-    command.is_image = !is_volume(given.source);
+    std::unique_ptr<FrameSource> opened =
+        format::open_frames(given.source.image, given.source.options());
+    command.is_image = given.source.frame || opened->header().frames == 1;
     call.check_effects_on(command.is_image ? an_image : a_volume, given.source.image);
     LabelOptions& options = command.label;
     const Record declared = sextant::record_of(options);
@@ -305,7 +314,7 @@ int run_label(const LabelCommand& given, const Call& call) {
     const auto run = [&](const Communicator& communicator) {
         LabelCommand own = command;
         own.label.threads = std::max(1, cores_of_host() / communicator.size());
-        LabelRun(own, communicator).run();
+        LabelRun(own, communicator, communicator.size() == 1 ? std::move(opened) : nullptr).run();
     };
     if (in_tiles)
         launch_tiles(call, options.grid, run);

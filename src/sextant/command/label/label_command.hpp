@@ -66,9 +66,6 @@ struct LabelCommand {
 Record record_of(LabelCommand& command);
 Effects effects_of(LabelCommand& command);
 
-/// Returns true if the source is a series of several frames and none is selected.
-bool is_volume(const SourceChoice& source);
-
 /// The table (CSV) of components or regions. Coordinates are in samples. Principal axes are ordered
 /// by length.
 class LabelTable {

@@ -69,11 +69,6 @@ std::string remark_on_sums(Elements beyond) {
                              report::counted(beyond, "sum"), beyond == 1 ? "is" : "are");
 }
 
-bool is_volume(const SourceChoice& source) {
-    return !source.frame &&
-           format::open_frames(source.image, source.options())->header().frames > 1;
-}
-
 std::vector<std::string> IntensityChoice::files(const SourceChoice& labelled,
                                                 std::span<const std::string> outputs) const {
     if (!*this)
