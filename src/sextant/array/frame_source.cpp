@@ -317,8 +317,9 @@ std::unique_ptr<ArraySink> sink_of_frames(std::string path, const FrameHeader& h
 FrameSink::FrameSink(std::string path, FrameHeader header, FrameWriting writing)
     : FrameSink(sink_of_frames(std::move(path), header, std::move(writing)), header) {}
 
-FrameSink::FrameSink(std::unique_ptr<ArraySink> array, FrameHeader header, std::int64_t first)
-    : header_(std::move(header)), array_(std::move(array)), first_(first) {
+FrameSink::FrameSink(std::unique_ptr<ArraySink> array, FrameHeader header, std::int64_t first,
+                     TakeRows also)
+    : header_(std::move(header)), array_(std::move(array)), also_(std::move(also)), first_(first) {
     const ArrayHeader& all = array_->header();
     const std::size_t axes = all.lengths.size();
     if (header_.channels != 1 || axes < 2 || axes > 3)
@@ -365,6 +366,8 @@ void FrameSink::put(std::int64_t frame, std::int64_t frames, Rows rows,
 
 /// Writes the rows that complete chunks, and holds the other rows.
 void FrameSink::append_rows(std::int64_t count, std::span<const std::byte> samples) {
+    if (also_)
+        also_(frame_, {row_, row_ + count}, samples);
     const std::int64_t height = header_.shape.height, frame = first_ + frame_;
     const Bytes row_bytes = header_.row_bytes();
     // The frames that share chunks with this frame.

@@ -224,10 +224,13 @@ std::unique_ptr<FrameSource> frames_of(std::unique_ptr<Reader> reader) {
         }});
 }
 
+/// Takes the next rows of a series, all of the same frame.
+using TakeRows =
+    std::function<void(std::int64_t frame, Rows rows, std::span<const std::byte> samples)>;
+
 /// The functions of a format that writes a series frame by frame. The functions throw InvalidFile.
 struct FrameWriting {
-    /// Appends the next rows, all of the same frame.
-    std::function<void(std::int64_t frame, Rows rows, std::span<const std::byte> samples)> rows;
+    TakeRows rows;                ///< appends the next rows
     std::function<void()> finish; ///< makes the file appear
 };
 
@@ -238,12 +241,13 @@ class FrameSink {
     /// Writes a series that is stored frame by frame.
     FrameSink(std::string path, FrameHeader header, FrameWriting writing);
     /// Writes frames from `first` on to an array of frames, rows and columns, or one image to an
-    /// array of rows and columns.
+    /// array of rows and columns. `also`: if set, called with all rows in order.
     ///
     /// Requires  `first` to be a multiple of the number of frames per chunk.
     /// Cost      rows are held until chunks are complete: one row of chunks of a frame or, if a
     ///           chunk has several frames, all frames of a chunk.
-    FrameSink(std::unique_ptr<ArraySink> array, FrameHeader header, std::int64_t first = 0);
+    FrameSink(std::unique_ptr<ArraySink> array, FrameHeader header, std::int64_t first = 0,
+              TakeRows also = {});
     FrameSink(const FrameSink&) = delete;
     FrameSink& operator=(const FrameSink&) = delete;
 
@@ -272,6 +276,7 @@ class FrameSink {
 
     FrameHeader header_;
     std::unique_ptr<ArraySink> array_;
+    TakeRows also_;
     ArrayBlock block_;
     std::int64_t first_ = 0; ///< the index in the array of the sink's frame 0
     std::int64_t chunk_frames_ = 1, chunk_rows_ = 1;

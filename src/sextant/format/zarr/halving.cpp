@@ -22,7 +22,7 @@ class NearestHalving final : public Halving {
         : width_(shape.width), slices_(slices), row_(static_cast<std::size_t>((width_ + 1) / 2)) {}
 
     void add(std::int64_t frame, Rows rows, std::span<const std::byte> samples,
-             const Take& take) override {
+             const TakeRows& take) override {
         if (slices_ && frame % 2 == 1)
             return;
         const std::int64_t to = slices_ ? frame / 2 : frame;
@@ -89,7 +89,7 @@ class MeanHalving final : public Halving {
           halved_(at((shape.width + 1) / 2)) {}
 
     void add(std::int64_t frame, Rows rows, std::span<const std::byte> samples,
-             const Take& take) override {
+             const TakeRows& take) override {
         const std::size_t row = at(shape_.width) * sizeof(T);
         const bool first_of_two = slices_ && frame % 2 == 0 && frame + 1 < frames_;
         for (std::int64_t y = rows.first; y < rows.last; ++y) {

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 
@@ -22,16 +21,13 @@ enum class HalvedBy {
 /// slices of a volume, their number is halved, too. A side of length 1 stays 1.
 class Halving {
   public:
-    /// Receives the rows of the halved series, in order.
-    using Take = std::function<void(std::int64_t frame, Rows, std::span<const std::byte>)>;
-
     virtual ~Halving() = default;
     Halving(const Halving&) = delete;
     Halving& operator=(const Halving&) = delete;
 
-    /// Adds the next rows of a frame.
+    /// Adds the next rows of a frame. Passes the rows of the halved series to `take`, in order.
     virtual void add(std::int64_t frame, Rows rows, std::span<const std::byte> samples,
-                     const Take& take) = 0;
+                     const TakeRows& take) = 0;
 
   protected:
     Halving() = default;

@@ -451,58 +451,6 @@ struct Series {
     OmeLevels ome = {};
 };
 
-/// Writes a series as level 0. Computes the other levels of a pyramid from the rows of the previous
-/// level.
-class ZarrSink : public FrameFile {
-  public:
-    ZarrSink(const std::string& path, const FrameHeader& header, const SinkOptions& options)
-        : FrameFile(path, header), folder_(new_store(path)) {
-        const Series series(header, options);
-        const Folder store{path, folder_->temporary()};
-        put_group(store, series.header, series.ome, series.version);
-        std::int64_t depth = 64; // frames per chunk
-        std::shared_ptr<std::vector<ChunkBuffers>> buffers;
-        for (std::size_t i = 0; i < series.levels.size(); ++i) {
-            const Level& level = series.levels[i];
-            const ArrayHeader array = series.array(level, depth);
-            if (i == 0)
-                buffers = chunk_buffers(array.chunk_bytes());
-            depth = array.chunk.front(); // further levels add a third of the memory at most
-            const Folder folder = store.in(std::to_string(i));
-            const ZarrArray stored = series.stored(array);
-            put_array(folder, stored);
-            levels_.push_back(std::make_unique<FrameSink>(
-                std::make_unique<ZarrArraySink>(path, array, stored, folder, buffers),
-                FrameHeader{level.frames, level.shape, header.sample}));
-            if (i + 1 < series.levels.size())
-                halvings_.push_back(
-                    make_halving(options.label_image ? HalvedBy::nearest : HalvedBy::mean,
-                                 header.sample, level.frames, level.shape, series.slices));
-        }
-    }
-
-    void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
-        append_to(0, frame, rows, samples);
-    }
-    void finish() { folder_->commit(); }
-
-  private:
-    void append_to(std::size_t level, std::int64_t frame, Rows rows,
-                   std::span<const std::byte> samples) {
-        levels_[level]->write_samples(samples);
-        if (level < halvings_.size())
-            halvings_[level]->add(
-                frame, rows, samples,
-                [this, level](std::int64_t to, Rows halved, std::span<const std::byte> means) {
-                    append_to(level + 1, to, halved, means);
-                });
-    }
-
-    std::unique_ptr<AtomicFolder> folder_;
-    std::vector<std::unique_ptr<FrameSink>> levels_;
-    std::vector<std::unique_ptr<Halving>> halvings_; ///< from each level to the next
-};
-
 /// Removes temporary files of a process that was killed.
 void remove_temporary_files(const std::string& folder) {
     std::error_code unknown;
@@ -567,7 +515,41 @@ void require_writable_zarr(const std::string& path) {
 
 std::unique_ptr<FrameSink> create_zarr(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options) {
-    return sink_of(std::make_unique<ZarrSink>(path, header, options));
+    std::unique_ptr<AtomicFolder> whole = new_store(path);
+    const Series series(header, options);
+    const Folder store{path, whole->temporary()};
+    put_group(store, series.header, series.ome, series.version);
+    std::vector<ArrayHeader> arrays;
+    for (const Level& level : series.levels) // further levels add a third of the memory at most
+        arrays.push_back(arrays.empty() ? series.array(level)
+                                        : series.array(level, arrays.back().chunk.front()));
+    const auto buffers = chunk_buffers(arrays.front().chunk_bytes());
+    const auto sink_of_level = [&](std::size_t i, TakeRows also) {
+        const ZarrArray stored = series.stored(arrays[i]);
+        const Folder folder = store.in(std::to_string(i));
+        put_array(folder, stored);
+        FrameHeader frames = header;
+        frames.frames = series.levels[i].frames, frames.shape = series.levels[i].shape;
+        return std::make_unique<FrameSink>(
+            std::make_unique<ZarrArraySink>(path, arrays[i], stored, folder, buffers,
+                                            i == 0 ? std::move(whole) : nullptr),
+            std::move(frames), 0, std::move(also));
+    };
+    TakeRows next; // computes the rows of the next level, and writes them
+    for (std::size_t i = arrays.size() - 1; i > 0; --i) {
+        const Level& level = series.levels[i - 1];
+        const std::shared_ptr<Halving> halving =
+            make_halving(options.label_image ? HalvedBy::nearest : HalvedBy::mean, header.sample,
+                         level.frames, level.shape, series.slices);
+        const std::shared_ptr<FrameSink> sink = sink_of_level(i, std::move(next));
+        next = [=](std::int64_t frame, Rows rows, std::span<const std::byte> samples) {
+            halving->add(frame, rows, samples,
+                         [&](std::int64_t, Rows, std::span<const std::byte> halved) {
+                             sink->write_samples(halved);
+                         });
+        };
+    }
+    return sink_of_level(0, std::move(next));
 }
 
 std::unique_ptr<FrameParts> create_zarr_parts(const std::string& path, const FrameHeader& header,
