@@ -149,7 +149,7 @@ class FrameSource {
     /// Reads samples as stored, in native byte order, with interleaved channels.
     ///
     /// Requires  an existing frame, existing rows, and a buffer of exactly the size of the rows
-    ///           (std::logic_error).
+    ///           (std::logic_error), aligned for the samples.
     /// Throws    InvalidFile, which names the frame, if the frame cannot be read or has another
     ///           shape; the content of `to` is then unspecified.
     /// Cost      decoding of compressed frames starts at the beginning of the strip or file that

@@ -27,6 +27,15 @@ FrameHeader as_grey_floats(FrameHeader header) {
     return header;
 }
 
+namespace {
+
+/// The f32 samples in a buffer of FrameSource::read_samples().
+std::span<float> floats_in(std::span<std::byte> buffer) {
+    return {reinterpret_cast<float*>(buffer.data()), buffer.size() / sizeof(float)};
+}
+
+} // namespace
+
 ChangedFrames::ChangedFrames(FrameSource& source, RowChange change)
     : FrameSource(source.path(), as_grey_floats(source.header()),
                   {[this](auto... part) { load(part...); }}),
@@ -34,10 +43,9 @@ ChangedFrames::ChangedFrames(FrameSource& source, RowChange change)
       change_(std::move(change)) {}
 
 void ChangedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-    samples_.resize(static_cast<std::size_t>(rows.count() * header().shape.width));
-    source_.read_rows(frame, rows, samples_);
-    change_(frame, rows, samples_);
-    std::memcpy(to.data(), samples_.data(), to.size());
+    const std::span<float> samples = floats_in(to);
+    source_.read_rows(frame, rows, samples);
+    change_(frame, rows, samples);
 }
 
 RowChange mirrored_at(std::vector<double> levels) {
@@ -275,18 +283,11 @@ void CorrectedFrames::correct(Rows rows, std::span<float> samples) const {
 }
 
 void CorrectedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-    const auto width = static_cast<std::size_t>(header().shape.width);
-    const auto first = static_cast<std::size_t>(rows.first) * width;
-    const auto count = static_cast<std::size_t>(rows.count()) * width;
-    if (settled_) {
-        resize_buffer(samples_, count);
-        read_settled(frame, rows, samples_);
-        std::memcpy(to.data(), samples_.data(), to.size());
-        return;
-    }
+    if (settled_)
+        return read_settled(frame, rows, floats_in(to));
     if (held_ != frame)
         inspect(frame);
-    std::memcpy(to.data(), samples_.data() + first, to.size());
+    std::memcpy(to.data(), samples_.data() + rows.first * header().shape.width, to.size());
 }
 
 void CorrectedFrames::read_settled(std::int64_t frame, Rows rows, std::span<float> to) {

@@ -37,7 +37,6 @@ class ChangedFrames : public FrameSource {
 
     FrameSource& source_;
     RowChange change_;
-    std::vector<float> samples_;
 };
 
 /// Inverts the contrast of some frames: a sample T becomes 2 · level − T, where `level` is the
