@@ -219,7 +219,8 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
     call.run([&](const Communicator& communicator) {
         const std::unique_ptr<RowSource> source =
             opened(image, call, communicator, ReadAs::scaled, of_volumes);
-        Filtering filtering(communicator, options, call.control(), parsed.dimensions);
+        Filtering filtering(communicator, options, parsed.filters, call.control(),
+                            parsed.dimensions);
         if (communicator.rank() == 0)
             output.restore(filtering.offsets(source->offset()), filtering.scales(source->scale()),
                            source->stored());

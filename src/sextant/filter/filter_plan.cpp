@@ -35,8 +35,11 @@ std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
 /// Returns the task for `rows` rows or planes in the middle of the image or volume.
 filtering::WindowTask rows_of(const FilterTask& task, const Configuration& configuration,
                               Elements rows) {
+    std::vector<halo::Margin> margins;
+    for (const Filter& filter : task.filters)
+        margins.push_back(margin_of(bank_of(filter, task.dimensions())));
     return window_task({task.image, (task.length() - rows) / 2, rows, configuration, task.depth},
-                       task.filters, task.element, true, configuration.ranks() > 1);
+                       task.filters, margins, task.element, true, configuration.ranks() > 1);
 }
 
 /// Returns this task as a candidate for the planner.
@@ -205,8 +208,8 @@ halo::Margin wrapped_margin(const FilterTask& task) {
     for (const Filter& filter : task.filters) {
         if (filter.border.border != kernel::Border::wrap)
             continue;
-        const kernel::FilterBank bank = bank_of(filter, task.dimensions());
-        margin.x += bank.reach_x(), margin.y += bank.reach_y(), margin.z += bank.reach_z();
+        const halo::Margin own = margin_of(bank_of(filter, task.dimensions()));
+        margin.x += own.x, margin.y += own.y, margin.z += own.z;
     }
     return margin;
 }

@@ -565,10 +565,15 @@ Record record_of(const FilterResult& result) {
 
 Filtering::Filtering(Communicator communicator, FilterOptions options, RunControl control,
                      kernel::Dimensions dimensions)
+    : Filtering(std::move(communicator), options, filters_of(options, dimensions),
+                std::move(control), dimensions) {}
+
+Filtering::Filtering(Communicator communicator, FilterOptions options, Filters filters,
+                     RunControl control, kernel::Dimensions dimensions)
     : communicator_(scope_later(communicator, "Filtering")),
       options_(std::move(options)),
       dimensions_(dimensions),
-      filters_(filters_of(options_, dimensions)),
+      filters_(std::move(filters)),
       control_(std::move(control)) {
     if (options_.grid && dimensions_ == kernel::Dimensions::two)
         grid_of(options_.grid, communicator_.size(), 1, 1);

@@ -84,6 +84,9 @@ class Filtering {
     explicit Filtering(Communicator communicator, FilterOptions options = {},
                        RunControl control = {},
                        kernel::Dimensions dimensions = kernel::Dimensions::two);
+    /// The same for filters that are known: those of filters_of(options, dimensions).
+    Filtering(Communicator communicator, FilterOptions options, distributed::Filters filters,
+              RunControl control, kernel::Dimensions dimensions);
 
     /// `image`: may be null on ranks other than 0 that cannot read the image. A volume is a
     /// RowSource of all frames. `memory`: unless null, the samples of `image` as stored, and memory

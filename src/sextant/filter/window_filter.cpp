@@ -90,25 +90,28 @@ kernel::FilterBank bank_of(const Filter& filter, kernel::Dimensions dimensions) 
     return {filter.sigma, filter.features, filter.border, filter.kernel, dimensions, filter.pixel};
 }
 
+halo::Margin margin_of(const kernel::FilterBank& bank) {
+    return {bank.reach_x(), bank.reach_y(), bank.reach_z()};
+}
+
 filtering::WindowTask window_task(const Window& window, const Filters& filters,
+                                  std::span<const halo::Margin> margins,
                                   const ElementFormat& element, bool collects, bool overlaps) {
     filtering::WindowTask task;
     task.collect = collects;
     // Goes from the last filter to the first, because each filter must compute the rows or planes
     // that the next one reads.
     Elements first = window.first, end = window.first + window.rows;
-    int number = static_cast<int>(filters.size());
-    for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
-        const Tiles tiles = window.configuration.tiles_of(--number);
-        const kernel::FilterBank bank = bank_of(*filter, window.dimensions());
+    for (std::size_t k = filters.size(); k-- > 0;) {
+        const Tiles tiles = window.configuration.tiles_of(static_cast<int>(k));
         halo::Stencil stencil;
         stencil.grid.width = window.image.width;
         stencil.grid.columns = tiles.columns;
         stencil.grid.rows = tiles.rows;
         stencil.grid.layers = tiles.layers;
-        stencil.grid.margin = {bank.reach_x(), bank.reach_y(), bank.reach_z()};
+        stencil.grid.margin = margins[k];
         const Elements all = window.is_volume() ? window.depth : window.image.height;
-        const Elements reach = window.is_volume() ? bank.reach_z() : bank.reach_y();
+        const Elements reach = window.is_volume() ? margins[k].z : margins[k].y;
         const Elements back = std::min(first, reach), ahead = std::min(all - end, reach);
         if (window.is_volume()) {
             stencil.grid.height = window.image.height;
@@ -118,7 +121,7 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
             stencil.grid.height = end - first;
             stencil.grid.above = back, stencil.grid.below = ahead;
         }
-        stencil.planes = static_cast<int>(filter->features.size());
+        stencil.planes = static_cast<int>(filters[k].features.size());
         stencil.overlaps = overlaps;
         first -= back, end += ahead;
         task.filters.insert(task.filters.begin(), stencil);
@@ -143,8 +146,11 @@ void WindowFilter::prepare(const Window& window, std::span<float> planes) {
     if (window.dimensions() != dimensions_)
         throw InvalidTask(window.is_volume() ? "filters for images cannot be applied to a volume"
                                              : "filters for volumes cannot be applied to an image");
+    std::vector<halo::Margin> margins;
+    for (const auto& banks : banks_)
+        margins.push_back(margin_of(*banks.front()));
     filtering::WindowTask task =
-        window_task(window, filters_, element_, collects_, communicator_.size() > 1);
+        window_task(window, filters_, margins, element_, collects_, communicator_.size() > 1);
     const bool alike = execution_ && same_program(task_, task, window_, window);
     window_ = window;
     task_ = std::move(task);

@@ -52,10 +52,14 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
-/// Returns the task of filtering a window; also used for models and drawings.
+/// Returns the pixels that a filter reads on each side of a result.
+halo::Margin margin_of(const kernel::FilterBank& bank);
+
+/// Returns the task of filtering a window; also used for models and drawings. `margins`: of each
+/// filter.
 filtering::WindowTask window_task(const Window& window, const Filters& filters,
-                                  const ElementFormat& element, bool collects,
-                                  bool overlaps = true);
+                                  std::span<const halo::Margin> margins,
+                                  const ElementFormat& element, bool collects, bool overlaps);
 
 /// Numbers of infinite values and of NaNs.
 struct NotFinite {

@@ -112,7 +112,7 @@ class FilterRun {
             if (is_root() && is_saved(command_.plan))
                 options.plan = read_plan(options);
             filtering.emplace(
-                communicator_, std::move(options),
+                communicator_, std::move(options), summary_.filters,
                 RunControl{[&](auto part, auto done, auto all) { progress_.say(part, done, all); }},
                 dimensions_);
             if (is_root())
