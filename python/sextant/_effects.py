@@ -117,9 +117,10 @@ def check_effects(function: str, options: Mapping[str, Any], defaults: Mapping[s
 
     `facts`: other keywords of the function, and further facts that the effects depend on.
     """
-    given = {name: value for name, value in options.items() if value is not None}
-    values = {**defaults, **given, **facts}
+    given = {**{name: value for name, value in options.items() if value is not None}, **facts}
+    values = {**defaults, **given}
     for names, why, has_effect in _EFFECTS[function]:
         for name in names:
-            if _is_given(values.get(name), defaults.get(name)) and not has_effect(values):
+            if (name in given and _is_given(given[name], defaults.get(name))
+                    and not has_effect(values)):
                 raise InvalidTask(f"{name} has no effect here: {why}")
