@@ -334,7 +334,7 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
             raise InvalidTask(f"out has type {out.dtype}, which cannot hold {components} labels")
         out, sinks = volume_sinks_for(out, shape, f"u{bits // 8}")
         return sinks[0]
-    found = _core.label(frames, number, image, intensities, chosen, open_sink, comm, threads, show)
+    found = _core.label(frames, number, intensities, chosen, open_sink, comm, threads, show)
     _warn_of(found.get("losses", ()))
     return Labels(out, found)
 
@@ -431,18 +431,13 @@ def measure(labels: Any, intensity: Any = None, *, ranks: Optional[int] = None,
         raise WrongType(f"labels has type {dtype}, expected integers")
     frames, is_volume = image_of(array, "labels", masked=0, volumes="")
     intensities = _intensity_of(intensity, is_volume, frames, "labels")
-    if is_volume:
-        pixels = frames.frames * frames.height * frames.width
-        found = _core.measure(frames, None, array, intensities, chosen,
-                              ranks_for(pixels, ranks, options, None), show)
-        _warn_of(found["losses"])
-        return _table(found["table"])
-    image = frames.read(0) if is_read_in_chunks else np.asarray(array)
-    if image.ndim != 2 or image.dtype.kind not in "iub":
-        raise WrongType(f"labels has shape {image.shape} and type {image.dtype}, expected integers "
-                        "of an image without colours")
-    found = _core.measure(frames, 0, image, intensities, chosen,
-                          ranks_for(image.size, ranks, options, None), show)
+    if not is_volume and (frames.channels > 1 or frames.dtype.kind not in "iu"):
+        shape = (frames.height, frames.width, frames.channels)[:3 if frames.channels > 1 else 2]
+        raise WrongType(f"labels has shape {shape} and type {frames.dtype}, expected integers of "
+                        "an image without colours")
+    pixels = frames.height * frames.width * (frames.frames if is_volume else 1)
+    found = _core.measure(frames, None if is_volume else 0, intensities, chosen,
+                          ranks_for(pixels, ranks, options, None), show)
     _warn_of(found["losses"])
     return _table(found["table"])
 
@@ -641,8 +636,7 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
             out, sink = make_sink(out, shape if is_plane else (len(names), *shape), dtype)
         else:
             out = None
-    plain = None if isinstance(image, np.ma.MaskedArray) else image
-    found = _core.filter(frames, number or 0, plain, chosen, sink, dtype == "f8", comm, threads, show)
+    found = _core.filter(frames, number or 0, chosen, sink, dtype == "f8", comm, threads, show)
     for loss in found["losses"]:
         warnings.warn(loss, stacklevel=4)
     return Filtered(out, names, is_plane, found)

@@ -32,13 +32,6 @@ std::string text_of(py::handle value) {
     return utf8_of(py::str(value));
 }
 
-/// The memory layout of the samples of frames.
-struct Layout {
-    std::vector<const std::byte*> frames;          ///< the first sample of each frame
-    std::int64_t row = 0, column = 0, channel = 0; ///< strides in bytes
-    bool swapped = false;
-};
-
 /// Copies `rows` x `columns` samples with strides in bytes; the strides of `to` are multiples of
 /// the sample size. Copies squares of a few cache lines, because either stride of `from` may be
 /// large.
@@ -69,8 +62,8 @@ auto copy_samples_of(std::size_t size) {
 /// Frames in the memory of arrays.
 class ArrayFrames : public FrameFile {
   public:
-    ArrayFrames(FrameHeader header, Layout layout)
-        : FrameFile("array", std::move(header)), layout_(std::move(layout)) {}
+    ArrayFrames(FrameHeader header, std::shared_ptr<const Layout> layout)
+        : FrameFile("array", std::move(header)), shared_(std::move(layout)), layout_(*shared_) {}
 
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) const {
         const auto size = static_cast<std::size_t>(size_of(header().sample));
@@ -102,7 +95,8 @@ class ArrayFrames : public FrameFile {
     }
 
   private:
-    Layout layout_;
+    const std::shared_ptr<const Layout> shared_;
+    const Layout& layout_;
 };
 
 /// Frames that a Python function returns. If the function returns whole frames, the last one is
@@ -375,9 +369,7 @@ Frames Frames::of_arrays(const py::list& arrays, bool channels) {
     all.frames.clear();
     for (const Layout& each : layouts)
         all.frames.push_back(each.frames[0]);
-    frames.open_ = [all](const FrameHeader& header, Call&) {
-        return frames_of(std::make_unique<ArrayFrames>(header, all));
-    };
+    frames.set_layout(std::move(all));
     return frames;
 }
 
@@ -392,10 +384,47 @@ Frames Frames::of_stack(const py::array& stack, bool channels) {
     for (std::int64_t i = 0; i < frames.header_.frames; ++i)
         layout.frames.push_back(static_cast<const std::byte*>(stack.data()) + i * stack.strides(0));
     frames.kept_.push_back(stack);
-    frames.open_ = [layout = std::move(layout)](const FrameHeader& header, Call&) {
+    frames.set_layout(std::move(layout));
+    return frames;
+}
+
+void Frames::set_layout(Layout layout) {
+    layout_ = std::make_shared<const Layout>(std::move(layout));
+    open_ = [layout = layout_](const FrameHeader& header, Call&) {
         return frames_of(std::make_unique<ArrayFrames>(header, layout));
     };
-    return frames;
+}
+
+std::optional<kernel::ValueView> Frames::view(std::optional<std::int64_t> frame) const {
+    if (!layout_ || layout_->swapped || header_.channels != 1 || header_.sample == Sample::f16)
+        return std::nullopt;
+    const std::vector<const std::byte*>& frames = layout_->frames;
+    const std::byte* const first = frames[static_cast<std::size_t>(frame.value_or(0))];
+    const std::int64_t size = size_of(header_.sample);
+    const std::int64_t plane = frame || frames.size() == 1 ? 0 : frames[1] - frames[0];
+    const auto is_apart = [=](const std::byte* a, const std::byte* b) { return b - a != plane; };
+    if (layout_->column != size || layout_->row % size != 0 || plane % size != 0 ||
+        reinterpret_cast<std::uintptr_t>(first) % static_cast<std::size_t>(size) != 0 ||
+        (!frame && std::ranges::adjacent_find(frames, is_apart) != frames.end()))
+        return std::nullopt;
+    const auto [width, height] = header_.shape;
+    kernel::ValueView view(reinterpret_cast<const std::uint8_t*>(first), layout_->row / size,
+                           {0, 0, width, height}, header_.shape);
+    if (header_.sample == Sample::f32)
+        view.first = reinterpret_cast<const float*>(first);
+    else if (header_.sample == Sample::f64)
+        view.first = reinterpret_cast<const double*>(first);
+    else if (size == 2)
+        view.first = reinterpret_cast<const std::uint16_t*>(first);
+    else if (size == 4)
+        view.first = reinterpret_cast<const std::uint32_t*>(first);
+    else if (size == 8)
+        view.first = reinterpret_cast<const std::uint64_t*>(first);
+    if (!frame) {
+        view.planes = header_.frames;
+        view.next_plane = plane / size;
+    }
+    return view;
 }
 
 Frames Frames::of_reader(py::function read, std::int64_t count, std::int64_t height,
@@ -489,41 +518,6 @@ void Frames::read_into(std::span<const std::int64_t> frames, std::span<std::byte
 void Frames::close() const {
     if (kept_open_)
         kept_open_->close();
-}
-
-std::optional<kernel::ValueView> view_of(const py::object& object, int dimensions) {
-    if (!py::isinstance<py::array>(object))
-        return std::nullopt;
-    const auto array = py::reinterpret_borrow<py::array>(object);
-    const py::dtype type = array.dtype();
-    const auto size = array.itemsize();
-    const bool is_float = type.kind() == 'f' && (size == 4 || size == 8);
-    if (array.ndim() != dimensions || array.size() == 0 || array.strides(dimensions - 1) != size ||
-        array.strides(dimensions - 2) % size != 0 || array.strides(0) % size != 0 ||
-        reinterpret_cast<std::uintptr_t>(array.data()) % static_cast<std::size_t>(size) != 0 ||
-        !type.attr("isnative").cast<bool>() ||
-        !(is_float || type.kind() == 'u' || type.kind() == 'i' || type.kind() == 'b'))
-        return std::nullopt;
-    const void* const data = array.data();
-    kernel::ValueView::First first = static_cast<const std::uint8_t*>(data);
-    if (is_float && size == 4)
-        first = static_cast<const float*>(data);
-    else if (is_float)
-        first = static_cast<const double*>(data);
-    else if (size == 2)
-        first = static_cast<const std::uint16_t*>(data);
-    else if (size == 4)
-        first = static_cast<const std::uint32_t*>(data);
-    else if (size == 8)
-        first = static_cast<const std::uint64_t*>(data);
-    const ImageShape shape{array.shape(dimensions - 1), array.shape(dimensions - 2)};
-    kernel::ValueView view(first, array.strides(dimensions - 2) / size,
-                           {0, 0, shape.width, shape.height}, shape);
-    if (dimensions == 3) {
-        view.planes = array.shape(0);
-        view.next_plane = array.strides(0) / size;
-    }
-    return view;
 }
 
 RowSink::RowSink(const py::object& out, std::int64_t value_size)

@@ -23,6 +23,13 @@ namespace sextant::python {
 /// A regular file that is kept open between reads.
 class KeptOpen;
 
+/// The memory layout of the samples of frames.
+struct Layout {
+    std::vector<const std::byte*> frames = {};     ///< the first sample of each frame
+    std::int64_t row = 0, column = 0, channel = 0; ///< strides in bytes
+    bool swapped = false;                          ///< not in the byte order of this machine
+};
+
 /// A series of frames from Python: arrays, a function that returns one frame at a time, or files.
 /// Each rank opens its own source.
 class Frames {
@@ -48,6 +55,9 @@ class Frames {
     std::unique_ptr<RowSource> image(Call& call, std::int64_t frame, ReadAs read_as) const {
         return std::make_unique<RowSource>(open(call), frame, read_as);
     }
+    /// A view of a frame, or of all frames as a volume; nullopt if their samples cannot be used in
+    /// place. The samples of a row must be contiguous and in the byte order of this machine.
+    std::optional<kernel::ValueView> view(std::optional<std::int64_t> frame) const;
     /// Reads a frame as stored: height, width and, if there is more than one, channels.
     pybind11::array read(std::int64_t frame) const;
     /// Reads some frames into a C-contiguous array of frames with the type of the samples.
@@ -56,9 +66,11 @@ class Frames {
     void close() const;
 
   private:
+    void set_layout(Layout layout);
     void read_into(std::span<const std::int64_t> frames, std::span<std::byte> out) const;
 
     FrameHeader header_;
+    std::shared_ptr<const Layout> layout_; ///< of frames in memory, otherwise null
     bool in_files_ = false;
     std::function<std::unique_ptr<FrameSource>(const FrameHeader& header, Call& call)> open_;
     std::vector<pybind11::object> kept_; ///< the objects that the sources refer to
@@ -73,11 +85,6 @@ Sample sample_of(const pybind11::dtype& type);
 bool exceeds_floats(Sample sample);
 /// True if samples are not in the byte order of this machine.
 bool is_swapped(const pybind11::dtype& type);
-
-/// A view of the samples of an array of two or three dimensions, for comparison. Nullopt if they
-/// cannot be read in place: the samples of a row must be contiguous and in the byte order of this
-/// machine.
-std::optional<kernel::ValueView> view_of(const pybind11::object& array, int dimensions);
 
 /// The destination of rows of a result: an array of `Value` whose rows are contiguous, a Python
 /// function with the arguments plane, first row and rows, or nothing.

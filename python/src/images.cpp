@@ -65,28 +65,26 @@ py::dict found_planes(FilterResult&& result, int ranks,
     return all;
 }
 
-/// The samples of an array and the memory for all results; nullopt if they cannot be used without
-/// copies. `out`: one array for an image, or one per derivative of a volume.
-std::optional<FilterMemory> memory_of(const py::object& source, bool of_volumes,
+/// The samples of an image or volume and the memory for all results; nullopt if they cannot be used
+/// without copies. `out`: one array for an image, or one per derivative of a volume.
+std::optional<FilterMemory> memory_of(const ImageCall& image, bool of_volumes,
                                       const py::object& out) {
-    const std::optional<kernel::ValueView> view = view_of(source, of_volumes ? 3 : 2);
+    const Sample sample = image.frames.header().sample;
+    if (sample != Sample::u8 && sample != Sample::u16 && sample != Sample::f32)
+        return std::nullopt;
+    const std::optional<kernel::ValueView> view =
+        image.frames.view(of_volumes ? std::nullopt : std::optional(image.frame));
     if (!view)
         return std::nullopt;
     FilterMemory memory{{{}, view->stride, view->tile, view->image, view->next_plane, view->planes},
                         {}};
     memory.samples.tile.depth = view->planes;
-    const char kind = py::reinterpret_borrow<py::array>(source).dtype().kind();
-    bool is_filtered = false;
     std::visit(
         [&](const auto* first) {
-            if constexpr (std::is_assignable_v<decltype(memory.samples.first)&, decltype(first)>) {
+            if constexpr (std::is_assignable_v<decltype(memory.samples.first)&, decltype(first)>)
                 memory.samples.first = first;
-                is_filtered = kind != 'i';
-            }
         },
         view->first);
-    if (!is_filtered)
-        return std::nullopt;
     constexpr auto size = static_cast<py::ssize_t>(sizeof(float));
     for (const py::handle each : of_volumes ? out : py::object(py::make_tuple(out))) {
         if (!py::isinstance<py::array>(each))
@@ -192,8 +190,8 @@ class FilterOutput {
 
 /// Filters an image, or all frames as the planes of a volume. `wide`: if true, results are f64,
 /// otherwise f32.
-py::dict filter(const ImageCall& image, const py::object& array, const ParsedFilter& parsed,
-                const py::object& out, bool wide) {
+py::dict filter(const ImageCall& image, const ParsedFilter& parsed, const py::object& out,
+                bool wide) {
     FilterOptions options = parsed.options;
     const bool of_volumes = parsed.of_volumes();
     const ImageShape shape = image.frames.header().shape;
@@ -203,7 +201,7 @@ py::dict filter(const ImageCall& image, const py::object& array, const ParsedFil
     options.threads = image.comm.is_none() && !in_tiles ? image.ranks : 1;
     std::optional<FilterMemory> memory;
     if (image.comm.is_none() && !in_tiles && !wide)
-        memory = memory_of(array, of_volumes, out);
+        memory = memory_of(image, of_volumes, out);
     // The calling thread cannot check for signals while it waits for long parts of other threads.
     constexpr double long_work = 1 << 24; // about 0.1 s
     const bool is_long = static_cast<double>(shape.elements()) *
@@ -357,10 +355,10 @@ void bind_images(py::module_& module) {
             "derivatives", [](const ParsedFilter& parsed) { return parsed.options.derivatives; });
     py::class_<Parsed<ContoursOptions>>(module, "ContoursOptions").def(py::init<const py::dict&>());
     py::class_<ParsedCanny>(module, "CannyOptions").def(py::init<const py::dict&>());
-    module.def("filter", [](const Frames& frames, std::int64_t frame, const py::object& array,
-                            const ParsedFilter& parsed, const py::object& out, bool wide,
-                            py::object comm, int ranks, py::object progress) {
-        return filter(image_call(frames, frame, std::move(progress), std::move(comm), ranks), array,
+    module.def("filter", [](const Frames& frames, std::int64_t frame, const ParsedFilter& parsed,
+                            const py::object& out, bool wide, py::object comm, int ranks,
+                            py::object progress) {
+        return filter(image_call(frames, frame, std::move(progress), std::move(comm), ranks),
                       parsed, out, wide);
     });
     module.def("contours", [](const Frames& frames, std::int64_t frame,

@@ -166,19 +166,12 @@ std::int64_t signed_label(std::uint64_t bits, Sample sample) {
     }
 }
 
-/// The input of a call: an image or volume, and the array that holds it, if any.
+/// The input of a call: an image or volume.
 struct LabelCall {
     const Frames& frames;
     std::optional<std::int64_t> frame; ///< frame number, for an image
     const Frames* intensity;           ///< may be null
-    std::optional<kernel::ValueView> view;
-
-    LabelCall(const Frames& of, std::optional<std::int64_t> number, const py::object& array,
-              const Frames* measured)
-        : frames(of),
-          frame(number),
-          intensity(measured),
-          view(frames.header().channels == 1 ? view_of(array, number ? 2 : 3) : std::nullopt) {}
+    std::optional<kernel::ValueView> view = frames.view(frame);
 
     bool is_image() const { return frame.has_value(); }
     std::int64_t samples() const {
@@ -487,19 +480,18 @@ void bind_labels(py::module_& module) {
     py::class_<Parsed<MeasureKeywords>>(module, "MeasureOptions").def(py::init<const py::dict&>());
     py::class_<Parsed<StitchOptions>>(module, "StitchOptions").def(py::init<const py::dict&>());
     module.def("label", [](const Frames& frames, std::optional<std::int64_t> frame,
-                           const py::object& array, const py::object& intensity,
-                           const Parsed<LabelKeywords>& parsed, const py::object& open,
-                           const py::object& comm, int threads, py::object progress) {
-        return label({frames, frame, array, frames_in(intensity)}, parsed.options, open, comm,
-                     threads, std::move(progress));
+                           const py::object& intensity, const Parsed<LabelKeywords>& parsed,
+                           const py::object& open, const py::object& comm, int threads,
+                           py::object progress) {
+        return label({frames, frame, frames_in(intensity)}, parsed.options, open, comm, threads,
+                     std::move(progress));
     });
-    module.def("measure",
-               [](const Frames& labels, std::optional<std::int64_t> frame, const py::object& array,
-                  const py::object& intensity, const Parsed<MeasureKeywords>& parsed, int threads,
-                  py::object progress) {
-                   return measure({labels, frame, array, frames_in(intensity)}, parsed.options,
-                                  threads, std::move(progress));
-               });
+    module.def("measure", [](const Frames& labels, std::optional<std::int64_t> frame,
+                             const py::object& intensity, const Parsed<MeasureKeywords>& parsed,
+                             int threads, py::object progress) {
+        return measure({labels, frame, frames_in(intensity)}, parsed.options, threads,
+                       std::move(progress));
+    });
     module.def("stitch", [](const py::list& blocks, const Parsed<StitchOptions>& parsed,
                             bool of_images, const py::object& open, const py::object& comm,
                             int ranks, py::object progress) {
