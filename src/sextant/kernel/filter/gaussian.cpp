@@ -121,6 +121,8 @@ GaussianDerivatives::GaussianDerivatives(const Scales& sigma,
         throw InvalidTask("no Gaussian derivatives given: expected at least one");
     WantedOrders along_x{};
     std::array<WantedOrders, orders> along_y{};
+    std::array<ScaledHalf, orders> of_rows;             // by order along x
+    std::array<std::vector<double>, orders> of_columns; // weights by order along y
     for (auto& row : plane_)
         row.fill(none);
     for (const auto& [x, y, z] : derivatives) {
@@ -130,12 +132,15 @@ GaussianDerivatives::GaussianDerivatives(const Scales& sigma,
         if (along_y[at(x)][at(y)])
             throw InvalidTask(
                 fmt::format("the Gaussian derivative of orders {}, {} is requested twice", x, y));
+        if (!along_x[at(x)])
+            of_rows[at(x)] = scaled_half(sigma.x, x, kernel, pixel.x);
+        if (of_columns[at(y)].empty())
+            of_columns[at(y)] = weights_per_unit(sigma.y, y, kernel, pixel.y);
         along_x[at(x)] = along_y[at(x)][at(y)] = true;
         plane_[at(x)][at(y)] = static_cast<int>(planes_++);
-        const ScaledHalf along_rows = scaled_half(sigma.x, x, kernel, pixel.x);
-        row_weights_[at(x)] = along_rows.weights;
+        row_weights_[at(x)] = of_rows[at(x)].weights;
         column_weights_[at(x)][at(y)] =
-            half_of(weights_per_unit(sigma.y, y, kernel, pixel.y), exponent - along_rows.exponent);
+            half_of(of_columns[at(y)], exponent - of_rows[at(x)].exponent);
     }
     rows_ = pairs_of(along_x);
     std::transform(along_y.begin(), along_y.end(), columns_.begin(), pairs_of);
