@@ -190,3 +190,25 @@ def test_a_notebook_shows_a_line_and_a_small_picture_and_the_page_on_request(nam
 def test_functions_for_dask_say_that_they_compute_at_the_call():
     for text in (sextant.dask.__doc__, sextant.dask.label.__doc__, sextant.dask.filter.__doc__):
         assert "immediately" in text
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", "f8", ">f4"])
+def test_a_frame_of_a_stack_is_taken_like_an_image_of_its_own(dtype):
+    stack = (np.random.default_rng(5).random((6, 40, 50)) * 4).astype(dtype)
+    for frames in (stack, stack[::-2], stack[:, ::-1, 3:], stack[:, :, ::2]):
+        image = np.ascontiguousarray(frames[2])
+        found = sextant.filter(frames, 1, frame=2, derivatives=["smooth", "xy"])
+        np.testing.assert_array_equal(found, sextant.filter(image, 1, derivatives=["smooth", "xy"]))
+        np.testing.assert_array_equal(sextant.label(frames, frame=2), sextant.label(image))
+        np.testing.assert_array_equal(
+            sextant.label(frames, neighbours=26, by_value=True),
+            sextant.label(np.ascontiguousarray(frames), neighbours=26, by_value=True))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "i8", "u4"])
+def test_labels_in_files_are_measured_like_labels_in_memory(dtype, tmp_path):
+    labels = np.random.default_rng(6).integers(0, 5, (30, 40)).astype(dtype)
+    labels[3] *= 2
+    np.save(tmp_path / "labels.npy", labels)
+    np.testing.assert_array_equal(sextant.measure(tmp_path / "labels.npy", columns="all"),
+                                  sextant.measure(labels, columns="all"))
