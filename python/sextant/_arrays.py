@@ -662,15 +662,19 @@ def array_output(out: Any, shape: Tuple[int, ...], dtype: np.dtype, gap: float,
 Sink = Any
 
 
+@functools.lru_cache(maxsize=64)
+def _exceeds_float32(dtype: np.dtype) -> bool:
+    return np.can_cast("f8", np.result_type(dtype, np.float32))
+
+
 def computed_type(dtype: np.dtype, out: Any = None) -> str:
     """The type of results that are computed from samples, by the promotion rules of NumPy.
 
     float64 if float32 cannot hold all samples of the type, unless `out` is given and cannot hold
     float64; otherwise float32.
     """
-    wide = np.can_cast("f8", np.result_type(dtype, np.float32))
     given = getattr(out, "dtype", None)
-    return "f8" if wide and (given is None or np.can_cast("f8", given)) else "f4"
+    return "f8" if _exceeds_float32(dtype) and (given is None or np.can_cast("f8", given)) else "f4"
 
 
 def checked_out(out: Any, shape: Tuple[int, ...], dtype: str,

@@ -295,6 +295,10 @@ class Result(Shown):
         return {**super()._content(), "phases": list(self.seconds.items())}
 
 
+#: Public attributes of arrays.
+_OF_ARRAYS = frozenset(name for name in dir(np.ndarray) if not name.startswith("_"))
+
+
 #: Array methods that modify the array.
 _CHANGING = frozenset({"fill", "itemset", "partition", "put", "resize", "setfield", "setflags",
                        "sort"})
@@ -364,21 +368,21 @@ class ArrayLike(NDArrayOperatorsMixin):
         return np.asarray(self) ** exponent  # which NumPy computes more exactly than np.power
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(np.ndarray, name):
+        if name not in _OF_ARRAYS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._changeable() if name in _CHANGING else np.asarray(self), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _SET_IN_PLACE:
             setattr(self._changeable(), name, value)
-        elif hasattr(np.ndarray, name) and not name.startswith("_") and not hasattr(type(self), name):
+        elif name in _OF_ARRAYS and not hasattr(type(self), name):
             raise AttributeError(f"{name} of {type(self).__name__!r} object cannot be set: the "
                                  "array has an attribute of this name")
         else:
             super().__setattr__(name, value)
 
     def __dir__(self) -> List[str]:
-        return sorted({*super().__dir__(), *(name for name in dir(np.ndarray) if name[0] != "_")})
+        return sorted({*super().__dir__(), *_OF_ARRAYS})
 
     @property
     def shape(self) -> Tuple[int, ...]:
