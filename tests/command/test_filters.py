@@ -50,6 +50,20 @@ class Images(CommandTest):
         self.assertTrue(found["kernel"].startswith("p3pc"))
         sextant("filter u8.npy -o many.npy --ranks 2", "filter ... ms (predicted ")
 
+    def test_threads_of_a_rank(self):
+        for image in ("u8.npy", "u16.npy"):
+            self.all_the_same(image, "--sigma 3", "", "--threads 1", "--threads 3", "--ranks 3 --threads 2", "--threads 64",
+                              "--memory 1 --threads 2")
+        sextant("filter u8.npy -o one.npy --threads 3", "on 3 threads")
+        found = facts("filter u8.npy -o one.npy --ranks 2 --threads 3", code=0)
+        self.assertEqual((found["ranks"], found["threads"]), (2, 3))
+        found = facts("filter u8.npy -o one.npy", code=0)
+        self.assertEqual((found["ranks"], found["threads"]), (1, len(os.sched_getaffinity(0))))
+        if MPIRUN:
+            sextant("filter u8.npy -o many.npy --sigma 3 --threads 2", "on 2 ranks of ..., 2 threads each", processes=2)
+            sextant("filter u8.npy -o one.npy --sigma 3 --ranks 1")
+            same("one.npy", "many.npy")
+
     def test_features_and_processes(self):
         features = "--derivatives gradient-magnitude,laplacian,hessian-1,structure-2@5,smooth,xxy --border mirror"
         self.all_the_same("u8.npy", features, "--ranks 4")
@@ -80,6 +94,8 @@ class Images(CommandTest):
                               "2x1 tiles, each rank reads its own tile, ")):
             plan("plan.json", "other.json", **fields)
             sextant("filter u16.npy -o many.npy --ranks 4 --plan other.json", text)
+            same("one.npy", "many.npy", what=fields)
+            sextant("filter u16.npy -o many.npy --plan other.json", f"on {fields['columns'] * fields['rows']} ranks of threads")
             same("one.npy", "many.npy", what=fields)
         for how in ("scatter", "broadcast", "2-lev-rec-scatter"):
             sextant(f"filter u16.npy -o many.npy --ranks 4 --grid 2x2 --distribute {how}", "2x2 tiles, ..." + how.split("-")[-1])
@@ -130,6 +146,7 @@ class Images(CommandTest):
         npy("complex.npy", (8, 8), bytes(512), "<c8")
         sextant("filter u16.npy -o one.npy --ranks 4 --grid 2x2 --plan fresh.json")
         Path("wrong.json").write_text('{"plan_version": 1, "operation": "filter", "columns": 3, "rows": 2, "window": 5}')
+        Path("wrong_image.json").write_text('{"plan_version": 1, "operation": "composite"}')
         table = f"""
         2 derivative x: the scale along x is 0.1 pixels, expected 0.5 to 1000 <- u8.npy --sigma .1
         2 sigma 2000: expected a number from 0 to 1000 <- u8.npy --sigma 2000
@@ -157,6 +174,7 @@ class Images(CommandTest):
         1 is not in a known frame format <- {SEXTANT}
         1 nothing.npy <- nothing.npy
         1 3x2 tiles: expected at most one tile for each of the 4 ranks <- u8.npy --ranks 4 --plan wrong.json
+        1 wrong_image.json: operation is "composite", expected "filter" <- u8.npy --plan wrong_image.json
         2 shared-memory off: ranks are threads <- u8.npy --ranks 2 --shared-memory off"""
         refuses(table.replace("<- ", "<- filter -o x.npy "), lines=0)
         refuses("\n".join(f"2 {name} <- filter u8.npy -o {name}" for name in ("x.png", "x.jpg", "x.txt")))
@@ -273,31 +291,33 @@ class Memory(CommandTest):
         npy(name, shape, b"", kind)
         os.truncate(name, 128 + size)
 
-    def takes(self, line, ranks):
+    def takes(self, line, ranks, threads=1):
         """Peak memory beyond that of a command which filters a tiny image, in KiB."""
         self.zeros("dot.npy", (8, 8), 256, "<f4")
-        return self.peak(f"{line} --ranks {ranks}") - self.peak(f"dot.npy --ranks {ranks}")
+        who = f"--ranks {ranks} --threads {threads}"
+        return self.peak(f"{line} {who}") - self.peak(f"dot.npy {who}")
 
     def test_the_image_the_results_and_little_more(self):
         # Ranks hold the image, and compute five planes of floats directly in rank 0's memory.
         for kind, size in (("<f4", 4), ("|u1", 1)):
             self.zeros("image.npy", (1024, 1024), size << 20, kind)
-            for ranks in (1, 2, 3, 4):
+            for ranks, threads in ((1, 1), (1, 4), (2, 1), (3, 1), (4, 1)):
                 expected = (5 * 4 + size) * 1024
-                more = self.takes(f"image.npy --memory 64 --grid 1x{ranks} --json=run.json", ranks)
+                more = self.takes(f"image.npy --memory 64 --grid 1x{ranks} --json=run.json", ranks, threads)
                 self.assertLessEqual(load("run.json")["memory"] / 1024, 1.02 * expected)
-                # The kernels' strips, half a MiB per rank, and file buffers are added.
-                self.assertLessEqual(more, 1.05 * expected + ranks * 1024)
+                # The kernels' strips, half a MiB per thread, and file buffers are added.
+                self.assertLessEqual(more, 1.05 * expected + ranks * threads * 1024)
                 self.assertGreaterEqual(more, expected / 2)
 
     def test_windows_stay_within_the_limit(self):
         self.zeros("image.npy", (16384, 4096), 64 << 20)
         self.assertLessEqual(self.takes("image.npy --memory 8 --sigma .5 --derivatives x", 2), 1.05 * 8192 + 2048)
         self.zeros("volume.npy", (96, 512, 512), 24 << 20)
-        for ranks in (1, 2, 3):
-            more = self.takes("volume.npy --memory 24 --derivatives x,hessian-1 --sigma 1.5,1,1 --json=run.json", ranks)
+        for ranks, threads in ((1, 1), (1, 2), (2, 1), (3, 1)):
+            more = self.takes("volume.npy --memory 24 --derivatives x,hessian-1 --sigma 1.5,1,1 --json=run.json", ranks, threads)
             self.assertGreater(load("run.json")["windows"], 1)
-            self.assertTrue(10 * 1024 <= more <= 1.05 * 24 * 1024 + (ranks + 1) * 1024, f"{more} KiB on {ranks} ranks")
+            most = 1.05 * 24 * 1024 + (ranks * threads + 1) * 1024
+            self.assertTrue(10 * 1024 <= more <= most, f"{more} KiB on {ranks} ranks, {threads} threads")
 
 
 if __name__ == "__main__":

@@ -161,6 +161,7 @@ only_in = {"allow-external": set(), "allow-gaps": {"stitch, list"}, "thread-work
            "time": set(modes) - images}
 refused = {
     "composite, named algorithm": {"machine", "no-probe"}, "composite, saved plan": {"machine", "no-probe"},
+    "filter, image": {"machine", "no-probe", "distribute"}, "filter, volume": {"machine", "no-probe", "distribute"},
     "filter, saved plan": {"distribute", "memory"},
     "label, image": {"machine", "no-probe", "intensity", "intensity-channel", "columns"},
     "filter, one rank": {"machine", "no-probe", "distribute"}, "filter, one tile": {"machine", "no-probe", "distribute"},

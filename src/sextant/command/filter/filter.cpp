@@ -4,7 +4,9 @@
 #include "sextant/array/plane_sink.hpp"
 #include "sextant/array/sample_offset.hpp"
 #include "sextant/comm/agreement.hpp"
+#include "sextant/comm/launch.hpp"
 #include "sextant/comm/provenance.hpp"
+#include "sextant/comm/waiting.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
@@ -12,7 +14,9 @@
 #include "sextant/command/pages/volume_slices.hpp"
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/core/text.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
 
@@ -37,7 +41,7 @@ struct FilterCommand {
     SourceChoice source;
     std::string output;
     FilterOptions filter = {.probing = planner::Probing::now};
-    std::optional<std::int64_t> ranks;
+    std::optional<std::int64_t> ranks, threads;
     std::string plan;
     int zarr = 3; ///< Zarr version of stores to write
     Reports reports;
@@ -51,11 +55,34 @@ Record record_of(FilterCommand& command) {
     Record filter = record_of(command.filter);
     offer_no_probe(filter, command.filter.probing);
     record.include(std::move(filter));
-    declare_ranks(record, command.ranks, "one per tile of --grid, or one per core");
+    declare_ranks(record, command.ranks, "one per tile of --grid, or one");
+    record
+        .add("threads", command.threads, "N",
+             "threads of each rank; default: one per core on a single rank, otherwise 1")
+        .between(1, most_threads);
     record.add("plan", command.plan, "FILE", "use this plan; if the file does not exist, write it")
         .file();
     declare_zarr(record, command.zarr);
     return record.include(record_of(command.reports));
+}
+
+/// Returns the usual number of ranks on threads: that of the saved plan, otherwise 1.
+int usual_ranks(const FilterCommand& command) {
+    if (!is_saved(command.plan))
+        return 1;
+    const JsonField plan =
+        JsonField::parse(read_text(command.plan, JsonLimits{}.bytes), command.plan);
+    std::int64_t tiles = 1;
+    for (const char* const side : {"columns", "rows", "layers"}) {
+        if (const auto field = plan.find(side))
+            tiles *= field->integer(1, most_threads);
+    }
+    return static_cast<int>(std::min<std::int64_t>(tiles, most_threads));
+}
+
+/// True if the number of ranks is that of an option or a launcher.
+bool states_ranks(const FilterCommand& command) {
+    return command.ranks || command.filter.grid || detect_launcher().launcher != Launcher::none;
 }
 
 Effects effects_of(FilterCommand& command) {
@@ -72,7 +99,11 @@ Effects effects_of(FilterCommand& command) {
                        }});
     effects.push_back({{"machine", "no_probe", "distribute"},
                        "nothing to plan for one rank: expected --ranks 2 or more",
-                       [&] { return !is_one_rank(command.ranks, command.filter.grid); }});
+                       [&] {
+                           return states_ranks(command)
+                                      ? !is_one_rank(command.ranks, command.filter.grid)
+                                      : usual_ranks(command) > 1;
+                       }});
     effects.push_back(effect_of_external({command.source.image}));
     effects.push_back(effect_of_zarr(command.output));
     return effects;
@@ -212,6 +243,7 @@ class FilterRun {
         summary_.header = source_->header();
         summary_.output = command_.output;
         summary_.ranks = communicator_.size();
+        summary_.threads = filter_.threads;
         summary_.transport = transport_of(communicator_);
         warn(source_->header().remarks);
         summary_.outputs = is_volume() ? outputs_of_volume() : std::vector{command_.output};
@@ -406,9 +438,17 @@ class FilterRun {
 };
 
 int run_filter(const FilterCommand& command, const Call& call) {
-    launch_tiles(call, command.filter.grid, [&](Communicator communicator) {
-        naming_options(call.options, [&] { FilterRun(command, communicator).run(); });
-    });
+    const int cores = std::clamp(Cores::available().count(), 1, most_threads);
+    const auto run = [&](const Communicator& communicator) {
+        FilterCommand own = command;
+        const int usual = communicator.size() == 1 ? cores : 1;
+        own.filter.threads = static_cast<int>(command.threads.value_or(usual));
+        naming_options(call.options, [&] { FilterRun(own, communicator).run(); });
+    };
+    if (states_ranks(command))
+        launch_tiles(call, command.filter.grid, run);
+    else
+        launch_ranks(call, usual_ranks(command), run);
     return 0;
 }
 
@@ -418,8 +458,8 @@ Operation filter_operation() {
     return declare_command<FilterCommand>(
         "filter", "smooth a grey image or volume, and compute its derivatives and features",
         "  sextant filter scan.tif -o derivatives.npy --sigma 3 --derivatives x,y,xx,xy,yy\n"
-        "  mpirun -n 2 sextant filter scan.npy -o edges.tif --derivatives gradient-magnitude\n"
-        "  sextant filter volume.zarr -o out.zarr --sigma 4,2,2 --derivatives hessian-1,hessian-3",
+        "  mpirun -n 2 sextant filter volume.zarr -o out.zarr --sigma 4,2,2 "
+        "--derivatives hessian-1",
         run_filter);
 }
 

@@ -37,7 +37,8 @@ struct FilterSummary {
     std::string sigma, unit;              ///< as given by the user; "" for pixels
     FrameHeader header;                   ///< header of the image or volume
     std::string transport;
-    int ranks = 1; ///< number of available ranks; the plan may use fewer
+    int ranks = 1;   ///< number of available ranks; the plan may use fewer
+    int threads = 1; ///< of each rank
     FilterResult result;
     std::vector<std::byte> picture;       ///< first derivative of an image, if a page shows it
     std::optional<FilteredSlices> slices; ///< slices of a volume, if a page shows them

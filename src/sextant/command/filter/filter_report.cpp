@@ -22,6 +22,15 @@ std::string windows_text(const FilterResult& result) {
                        static_cast<double>(result.plan.memory) / (1 << 20));
 }
 
+/// Returns "2 threads", "4 ranks of threads", "4 ranks of Open MPI 4.1, 2 threads each".
+std::string workers_text(const FilterSummary& summary) {
+    const std::string threads = report::counted(summary.threads, "thread");
+    if (summary.ranks == 1 && summary.transport == "threads")
+        return threads;
+    return ranks_text(summary.ranks, summary.transport) +
+           (summary.threads == 1 ? "" : fmt::format(", {} each", threads));
+}
+
 std::vector<report::Phase> phases_of(const FilterSummary& summary) {
     const FilterResult& result = summary.result;
     std::vector<report::Phase> phases = {
@@ -172,10 +181,9 @@ report::Section weighed_section(const FilterResult& result) {
 } // namespace
 
 std::string to_text(const FilterSummary& summary) {
-    std::string text =
-        fmt::format("{}: {} of {} {}, on {}\n", fmt::join(summary.outputs, ", "),
-                    text_of(summary.filters), shape_of(summary.result), summary.result.element.name,
-                    ranks_text(summary.ranks, summary.transport));
+    std::string text = fmt::format("{}: {} of {} {}, on {}\n", fmt::join(summary.outputs, ", "),
+                                   text_of(summary.filters), shape_of(summary.result),
+                                   summary.result.element.name, workers_text(summary));
     if (!summary.unit.empty())
         text += units_text(summary) + "\n";
     text += fmt::format("{} ({})\n", summary.result.plan.text(), summary.result.plan.reason);
@@ -200,6 +208,7 @@ std::string to_json(const FilterSummary& summary) {
                   {"sigma", json_of(last.sigma)},
                   {"derivatives", summary.derivatives},
                   {"ranks", summary.ranks},
+                  {"threads", summary.threads},
                   {"transport", summary.transport}},
                  "element")
         .include(provenance_of_run(summary.warnings));
@@ -228,8 +237,9 @@ std::string to_page(const FilterSummary& summary) {
     if (!summary.unit.empty())
         page.facts.push_back({"Units", units_text(summary)});
     const std::vector<report::Fact> run = {
-        {"Ranks", fmt::format("{} of {} used; transport: {}", plan.configuration.ranks(),
-                              summary.ranks, summary.transport)},
+        {"Ranks",
+         fmt::format("{} of {} used; {} per rank; transport: {}", plan.configuration.ranks(),
+                     summary.ranks, report::counted(summary.threads, "thread"), summary.transport)},
         {"Configuration", plan.text()},
         {"Why", plan.reason},
         {"Windows", windows_text(summary.result) + " for all ranks together"},
