@@ -90,11 +90,7 @@ void Components::describe(const Slabs::Part& part, FoundPart& found) const {
     for (Label label = 1; label <= found.components; ++label) {
         Label& edge = found.edge_of[label - 1];
         if (edge == 0) {
-            found.interior += options_.min_size == 0 ||
-                                      static_cast<Elements>(found.all_extents[label - 1].voxels) >=
-                                          options_.min_size
-                                  ? 1U
-                                  : 0U;
+            found.interior += !options_.extents || keeps(found.all_extents[label - 1]) ? 1U : 0U;
             found.enclosed +=
                 options_.extents && found.all_extents[label - 1].at_border == 0 ? 1U : 0U;
             continue;
@@ -135,10 +131,10 @@ void Components::offer(Elements part, FoundPart& found) {
         return;
     }
     for (Label label = 1; label <= found.components; ++label) {
-        const auto voxels = static_cast<Elements>(found.all_extents[label - 1].voxels);
-        if (found.edge_of[label - 1] == 0 && voxels >= options_.min_size &&
-            offer({voxels, part, label}))
-            found.candidates.push_back({voxels, part, label});
+        const Extent& extent = found.all_extents[label - 1];
+        const Candidate candidate{static_cast<Elements>(extent.voxels), part, label};
+        if (found.edge_of[label - 1] == 0 && keeps(extent) && offer(candidate))
+            found.candidates.push_back(candidate);
     }
 }
 
@@ -168,10 +164,9 @@ void Components::measure(std::vector<FoundPart>& found) {
         std::vector<std::uint8_t> wanted(own.components, options_.most_candidates == 0 ? 1 : 0);
         for (const Label label : large[index])
             wanted[label - 1] = 1;
-        if (options_.most_candidates == 0 && options_.min_size > 0) {
-            for (std::size_t i = 0; i < wanted.size(); ++i)
-                wanted[i] = static_cast<Elements>(own.all_extents[i].voxels) >= options_.min_size;
-        }
+        if (options_.most_candidates == 0 && options_.keeps)
+            std::ranges::transform(own.all_extents, wanted.begin(),
+                                   [&](const Extent& extent) { return keeps(extent); });
         for (const Label label : own.edges)
             wanted[label - 1] = 1;
         own.bodies.resize(own.edges.size());
@@ -279,7 +274,7 @@ void Components::make_interior(FoundPart& found, const std::vector<bool>& touche
             continue;
         }
         found.enclosed += options_.extents && extent.at_border == 0 ? 1U : 0U;
-        if (voxels < options_.min_size)
+        if (!keeps(extent))
             continue;
         ++found.interior;
         if (options_.most_candidates > 0 && !offer({voxels, number, label}))

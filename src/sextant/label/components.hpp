@@ -8,6 +8,7 @@
 #include "sextant/label/slabs.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -36,9 +37,10 @@ class Components {
   public:
     /// The properties of components to compute.
     struct Options {
-        bool extents = false;  ///< sizes, and whether components touch the border
-        bool bodies = false;   ///< measures
-        Elements min_size = 0; ///< do not count smaller interior components
+        bool extents = false; ///< sizes, and whether components touch the border
+        bool bodies = false;  ///< measures
+        /// True for the sizes of interior components to count; null: all. Requires `extents`.
+        std::function<bool(Elements voxels)> keeps = nullptr;
         /// Length of the list of the largest interior components; 0: no list.
         Elements most_candidates = 0;
     };
@@ -54,7 +56,7 @@ class Components {
     /// A part of a slab, after it was labelled.
     struct Part {
         kernel::Label components = 0;
-        kernel::Label interior = 0; ///< interior components of min_size voxels or more
+        kernel::Label interior = 0; ///< interior components of sizes to keep
         kernel::Label enclosed = 0; ///< interior components that do not touch the border
         Elements first_piece = 0;   ///< number of pieces in earlier parts
     };
@@ -62,8 +64,7 @@ class Components {
     struct Set {
         Elements part = 0;
         kernel::Label label = 0;
-        /// Number of interior components of the part with at least min_size voxels and smaller
-        /// labels.
+        /// Number of interior components of the part with sizes to keep and smaller labels.
         kernel::Label before = 0;
         bool leads = true;
         Elements group = -1;        ///< −1 for a set on one rank
@@ -81,6 +82,10 @@ class Components {
         }
     };
 
+    /// True if components of this size are kept.
+    bool keeps(const kernel::Extent& extent) const {
+        return !options_.keeps || options_.keeps(static_cast<Elements>(extent.voxels));
+    }
     const std::vector<Part>& parts() const { return parts_; }
     /// Sets in the order of their first pieces.
     const std::vector<Set>& sets() const { return sets_; }

@@ -69,6 +69,10 @@ struct LabelOptions {
         return in_tiles() || columns == LabelColumns::sizes ||
                (columns == LabelColumns::usual && is_image);
     }
+    /// True if components may be removed because of their own size.
+    bool chooses_by_size() const { return min_size > 0; }
+    /// True if components of this size are not removed because of their own size.
+    bool keeps_size(Elements samples) const { return samples >= min_size; }
     bool in_tiles() const { return grid.has_value() || merging.pattern != "auto"; }
 };
 /// A record of all options except the last three.

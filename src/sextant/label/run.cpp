@@ -33,9 +33,10 @@ auto position_of(const Candidate& candidate) {
 
 Components::Options wanted(const LabelOptions& options, bool bodies) {
     Components::Options wanted;
-    wanted.extents = options.min_size > 0 || options.keep_largest > 0;
+    wanted.extents = options.chooses_by_size() || options.keep_largest > 0;
     wanted.bodies = bodies;
-    wanted.min_size = options.min_size;
+    if (options.chooses_by_size())
+        wanted.keeps = [&options](Elements voxels) { return options.keeps_size(voxels); };
     wanted.most_candidates = options.keep_largest;
     return wanted;
 }
@@ -65,17 +66,13 @@ LabelRun::LabelRun(const Communicator& communicator, const LabelOptions& options
       components_(communicator, slabs, wanted(options, options.measure && !has_sizes_),
                   checkpoint) {}
 
-bool LabelRun::is_kept(const Extent& extent) const {
-    return static_cast<Elements>(extent.voxels) >= options_.min_size;
-}
-
 /// Chooses the components to keep. With keep_largest, every rank lists its own largest components.
 /// Those among the largest of all ranks are the first in each list.
 void LabelRun::choose() {
     const std::vector<Set>& sets = components_.sets();
     set_kept_.assign(sets.size(), true);
     for (std::size_t set = 0; set < sets.size(); ++set)
-        set_kept_[set] = options_.min_size == 0 || is_kept(sets[set].extent);
+        set_kept_[set] = components_.keeps(sets[set].extent);
     if (!chooses_largest())
         return;
     std::vector<Candidate> largest;
@@ -317,7 +314,7 @@ void LabelRun::number_part(Elements part, const Slabs::Part& labelled,
     const std::span<const Label> edges = components_.edges(part);
     const std::span<const Candidate> kept = kept_of(part);
     std::vector<Extent> extents;
-    const bool by_size = chooses_by_size();
+    const bool by_size = options_.chooses_by_size() && !chooses_largest();
     if (by_size)
         extents = slabs_.extents_of(labelled);
     Number next = first_[index_of(part)];
@@ -332,7 +329,7 @@ void LabelRun::number_part(Elements part, const Slabs::Part& labelled,
                 ++next;
             continue;
         }
-        bool is_numbered = !by_size || is_kept(extents[label - 1]);
+        bool is_numbered = !by_size || components_.keeps(extents[label - 1]);
         if (chooses_largest()) {
             is_numbered = largest < kept.size() && kept[largest].label == label;
             largest += is_numbered ? 1 : 0;
@@ -343,7 +340,7 @@ void LabelRun::number_part(Elements part, const Slabs::Part& labelled,
 
 /// True if the labels of a part are the numbers of its components.
 bool LabelRun::is_numbered(Elements part, const Slabs::Part& labelled) const {
-    return components_.edges(part).empty() && !chooses_largest() && !chooses_by_size() &&
+    return components_.edges(part).empty() && !chooses_largest() && !options_.chooses_by_size() &&
            (first_[index_of(part)] == Number{1} || labelled.components == 0);
 }
 

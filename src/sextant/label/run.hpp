@@ -50,8 +50,6 @@ class LabelRun {
     bool is_numbered(Elements part, const Slabs::Part& labelled) const;
 
     bool chooses_largest() const { return options_.keep_largest > 0; }
-    bool chooses_by_size() const { return !chooses_largest() && options_.min_size > 0; }
-    bool is_kept(const kernel::Extent& extent) const;
     void choose();
     void number();
     std::span<const Components::Candidate> kept_of(Elements part) const;

@@ -167,7 +167,7 @@ std::vector<report::Fact> facts_of_slabs(const LabelSummary& summary) {
     std::vector<report::Fact> facts = {{"Components", report::grouped(result.components)}};
     if (label.fill_holes)
         facts.push_back({"Holes", fmt::format("{} filled", report::grouped(result.holes))});
-    if (label.min_size > 0 || label.keep_largest > 0)
+    if (label.chooses_by_size() || label.keep_largest > 0)
         facts.push_back({"Removed", report::counted(result.removed, "component")});
     facts.push_back(
         {"Labelled", fmt::format("{} {}, {} of the {}", report::grouped(summary.sizes.voxels()),
