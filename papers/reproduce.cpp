@@ -158,7 +158,7 @@ Record record_of(ReproduceCommand& command) {
     return record;
 }
 
-command::Effects effects_of(ReproduceCommand& command) {
+Effects effects_of(ReproduceCommand& command) {
     const auto has_sizes = [&] { return command.width > 0 || !command.values.empty(); };
     return {
         {{"size", "values"}, "it applies to paper p3pc", [&] { return command.paper == "p3pc"; }},

@@ -38,7 +38,6 @@ class Frames:
 
 class LabelOptions:
     def __init__(self, keywords: Dict[str, Any]) -> None: ...
-    def check(self, of_volume: bool) -> None: ...
 
 
 class FilterOptions:

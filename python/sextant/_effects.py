@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines when keywords have an effect. Keywords without effect are rejected, not ignored."""
+"""Defines when keywords have an effect, where core/effects.hpp does not. Others are rejected."""
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Mapping, Tuple
@@ -22,53 +22,30 @@ def _has_ranks(v: Mapping[str, Any]) -> bool:
     return v["comm"] is not None or bool(v["tiles"] > 1)
 
 
-_PLANNING: List[Effect] = [
-    (("probe",), "machine names a profile", lambda v: v.get("machine") is None)]
-
-_MERGING: List[Effect] = [
-    *_PLANNING,
-    (("machine", "probe"), "pattern specifies how tiles are merged",
-     lambda v: v["pattern"] == "auto"),
-    (("pattern", "machine"), "one rank has no tiles to merge: expected ranks or grid", _has_ranks),
-    (("probe",), "one rank has no tiles to merge: expected ranks or grid",
-     lambda v: v["probe"] != "now" or _has_ranks(v))]
+_MERGING: Effect = (("pattern", "machine", "probe"),
+                    "one rank has no tiles to merge: expected ranks or grid", _has_ranks)
 
 _TIMELINE: Effect = (("timeline",), "timelines are not returned", _never)
 
 _MEASURES: Effect = (("intensity", "columns"), "add measure=True", lambda v: v["measure"])
 
-_EDGES: List[Effect] = [
-    (("sigma", "quantiles", "thresholds"), "a direction map has no gradients",
-     lambda v: not v.get("directions")),
-    (("quantiles",), "thresholds replaces the quantiles", lambda v: v.get("thresholds") is None)]
-
 _EFFECTS: Dict[str, List[Effect]] = {
     "label": [
-        *_MERGING, _TIMELINE, _MEASURES,
-        (("machine",), "merging is planned only for tiles: expected grid",
-         lambda v: v.get("grid") is not None),
-        (("probe",), "merging is planned only for tiles: expected grid",
-         lambda v: v["probe"] != "now" or v.get("grid") is not None),
-        (("fill_holes", "min_size", "keep_largest", "intensity", "columns"),
-         "not supported for tiles: omit grid and pattern",
+        _MERGING, _TIMELINE, _MEASURES,
+        (("intensity",), "not supported for tiles: omit grid and pattern",
          lambda v: v.get("grid") is None and v["pattern"] == "auto")],
-    "label of a volume": [_MEASURES],
+    "label of a volume": [_TIMELINE, _MEASURES],
     "dask.label": [(("measure",), "tables are not returned: call sextant.measure", _never)],
     "filter": [
-        *_PLANNING,
-        (("border_value",), "expected border=\"constant\"", lambda v: v["border"] == "constant"),
-        (("machine", "distribute"), "nothing to plan for one rank: expected ranks or grid",
-         _has_ranks),
-        (("probe",), "nothing to plan for one rank: expected ranks or grid",
-         lambda v: v["probe"] != "now" or _has_ranks(v))],
-    "contours": [*_EDGES, *_MERGING, _TIMELINE],
+        (("machine", "distribute", "probe"), "nothing to plan for one rank: expected ranks or grid",
+         _has_ranks)],
+    "contours": [_MERGING, _TIMELINE],
     "contours in memory": [
         (("scratch",), "the image fits in memory", lambda v: v["strips"] > 1)],
-    "canny": [*_EDGES, *_MERGING],
+    "canny": [_MERGING],
     "composite": [
         (("algorithm", "radices", "window", "sparse", "interlace", "density", "machine", "probe"),
          "the plan file specifies it", lambda v: v.get("plan") is None),
-        *_PLANNING,
         (("machine", "probe"), "the algorithm is given", lambda v: v["algorithm"] == "auto"),
         (("root",), "the image is returned: expected comm", lambda v: v["comm"] is not None),
         (("fragments",), "images are flat", _never),
@@ -88,9 +65,7 @@ _EFFECTS: Dict[str, List[Effect]] = {
         (("names_elements",), "exceptions of op are raised unchanged", _never),
         (("commutative_samples",), "op need not be commutative", _never)],
     "register": [
-        (("restart",), "expected checkpoint", lambda v: v.get("checkpoint") is not None),
-        (("thread_work",), "one thread has no work to divide: expected threads",
-         lambda v: v["threads"] > 1)],
+        (("restart",), "expected checkpoint", lambda v: v.get("checkpoint") is not None)],
     "stitch": [
         (("allow_gaps",), "one array has no gaps: expected size, or several blocks",
          lambda v: v["is_list"] or v.get("size") is not None)],
@@ -117,7 +92,8 @@ def check_effects(function: str, options: Mapping[str, Any], defaults: Mapping[s
 
     `facts`: other keywords of the function, and further facts that the effects depend on.
     """
-    given = {**{name: value for name, value in options.items() if value is not None}, **facts}
+    given = {**{name: value for name, value in options.items()
+                if value is not None and (name, value) != ("probe", "off")}, **facts}
     values = {**defaults, **given}
     for names, why, has_effect in _EFFECTS[function]:
         for name in names:

@@ -308,7 +308,6 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
                                            masked=0, volumes="" if is_certain else "neighbours=26")
         show = progress_for(progress)
         chosen = parsed(_core.LabelOptions, options)
-        chosen.check(number is None)
         of_image = number is not None
         shape: Tuple[int, ...] = (frames.height, frames.width)
         if not of_image:

@@ -104,7 +104,7 @@ std::optional<FilterMemory> memory_of(const ImageCall& image, bool of_volumes,
 struct ParsedFilter {
     explicit ParsedFilter(const py::dict& keywords, kernel::Dimensions of = kernel::Dimensions::two)
         : dimensions(of) {
-        set_options(filter_record(options), keywords);
+        set_options(options, filter_record(options), keywords);
         filters = filters_of(options, dimensions);
     }
     bool of_volumes() const { return dimensions == kernel::Dimensions::three; }
@@ -313,7 +313,7 @@ Record canny_record(ContoursOptions& options) {
 
 struct ParsedCanny {
     explicit ParsedCanny(const py::dict& keywords) {
-        set_options(canny_record(options), keywords);
+        set_options(options, canny_record(options), keywords);
         require_edge_quantiles(options.quantiles.low, options.quantiles.high);
         options.merging.check();
     }

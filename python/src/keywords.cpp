@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "keywords.hpp"
 
-#include "sextant/core/error.hpp"
-
-#include <utility>
-
-#include <fmt/format.h>
-
 namespace sextant::python {
 
 Record record_of(LabelKeywords& keywords) {
-    Record record = record_of(keywords.options);
-    return record.without("threads");
-}
-
-void LabelKeywords::check(bool of_volume) const {
-    check_neighbours(options, !of_volume, "the input");
-    if (!of_volume)
-        return;
-    LabelOptions given = options, usual;
-    const Record all = record_of(given), defaults = record_of(usual);
-    const Record in_slabs = record_in_slabs(given);
-    for (const Field& field : all.fields) {
-        if (!in_slabs.find(field.name) && field.text() != defaults.find(field.name)->text())
-            throw InvalidTask(
-                fmt::format("{} has no effect here: the input is a volume", field.name));
-    }
+    return record_of(static_cast<LabelOptions&>(keywords)).without("threads");
 }
 
 Record filter_record(FilterOptions& options) {

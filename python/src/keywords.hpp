@@ -13,12 +13,7 @@ namespace sextant::python {
 // The options of functions that accept images and volumes.
 
 /// The options of `label`.
-struct LabelKeywords {
-    LabelOptions options;
-
-    /// Throws InvalidTask, naming the option, if an option does not apply to images or to volumes.
-    void check(bool of_volume) const;
-};
+struct LabelKeywords : LabelOptions {};
 Record record_of(LabelKeywords& keywords);
 
 /// The options of a filter; the sigma of a volume may be a list of three numbers.

@@ -278,7 +278,7 @@ class LabelsToPython final : public LabelSink {
 
 py::dict label(const LabelCall& given, const LabelKeywords& keywords, const py::object& open,
                const py::object& comm, int threads, py::object progress) {
-    LabelOptions options = keywords.options;
+    LabelOptions options = keywords;
     const bool in_tiles = options.in_tiles();
     options.threads = in_tiles ? 1 : threads;
     std::optional<RowSink> sink;
@@ -472,11 +472,7 @@ const Frames* frames_in(const py::object& argument) {
 } // namespace
 
 void bind_labels(py::module_& module) {
-    py::class_<Parsed<LabelKeywords>>(module, "LabelOptions")
-        .def(py::init<const py::dict&>())
-        .def("check", [](const Parsed<LabelKeywords>& parsed, bool of_volume) {
-            parsed.options.check(of_volume);
-        });
+    py::class_<Parsed<LabelKeywords>>(module, "LabelOptions").def(py::init<const py::dict&>());
     py::class_<Parsed<MeasureKeywords>>(module, "MeasureOptions").def(py::init<const py::dict&>());
     py::class_<Parsed<StitchOptions>>(module, "StitchOptions").def(py::init<const py::dict&>());
     module.def("label", [](const Frames& frames, std::optional<std::int64_t> frame,

@@ -35,8 +35,7 @@ py::list described_options() {
 
 template <class Options>
 void check_options_of(const py::dict& keywords) {
-    Options options;
-    set_options(record_of(options), keywords);
+    Parsed<Options>{keywords};
 }
 
 void check_filter_options(const py::dict& keywords) {

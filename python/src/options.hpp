@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/record.hpp"
+#include "sextant/core/effects.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -29,11 +29,22 @@ std::int64_t whole_number(const std::string& name, pybind11::handle value, std::
 /// Converts an argument that is True or False. Throws WrongType for another type.
 bool truth(const std::string& name, pybind11::handle value);
 
+/// Sets options from keyword arguments; `record` declares them. Also throws InvalidTask for a
+/// keyword without effect.
+template <class Options>
+void set_options(const Options& options, const Record& record, const pybind11::dict& keywords) {
+    set_options(record, keywords);
+    if constexpr (requires { effects_of(options); })
+        check_effects(options, record, true);
+}
+
 /// The options of a function, set from keyword arguments. Python caches recent ones, because most
 /// calls repeat the keywords of an earlier call.
 template <class Options>
 struct Parsed {
-    explicit Parsed(const pybind11::dict& keywords) { set_options(record_of(options), keywords); }
+    explicit Parsed(const pybind11::dict& keywords) {
+        set_options(options, record_of(options), keywords);
+    }
     Options options;
 };
 

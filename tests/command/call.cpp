@@ -2,7 +2,12 @@
 // The given options are checked against the declaration of an operation.
 #include "sextant/command/help.hpp"
 #include "sextant/command/operation.hpp"
+#include "sextant/compositor/compositor.hpp"
+#include "sextant/contours/contour_tracing.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/filter/filter_options.hpp"
+#include "sextant/label/label.hpp"
+#include "sextant/registration/series/records.hpp"
 
 #include "tests/support/list_options.hpp"
 #include "tests/support/message_of.hpp"
@@ -95,9 +100,28 @@ TEST(Call, refuses_options_without_effect_and_unknown_fields) {
     Call call = call_of(operation, with("ranks", {"3"}));
     call.effects = {{{"ranks"}, "expected a volume", nullptr, "a volume"}};
     EXPECT_NO_THROW(call.check_effects());
-    EXPECT_NO_THROW(call.check_effects_on("a volume", "a.npy"));
-    EXPECT_THROW(call.check_effects_on("an image", "a.npy"), InvalidTask);
+    EXPECT_NO_THROW(call.check_effects("a volume", "a.npy"));
+    EXPECT_THROW(call.check_effects("an image", "a.npy"), InvalidTask);
     EXPECT_THROW(run_command(trial(), with("outptu", {"c"})), std::logic_error);
+}
+
+/// Checks that the effects of options name declared options.
+template <class Options>
+void expect_declared() {
+    Options options;
+    const Record record = record_of(options);
+    for (const Effect& effect : effects_of(options)) {
+        for (const std::string_view name : effect.options)
+            EXPECT_NE(record.find(name), nullptr) << name;
+    }
+}
+
+TEST(Call, effects_of_the_library_name_declared_options) {
+    expect_declared<CompositeOptions>();
+    expect_declared<ContoursOptions>();
+    expect_declared<FilterOptions>();
+    expect_declared<LabelOptions>();
+    expect_declared<RegistrationOptions>();
 }
 
 /// The values that a command line gives to the options of the trial.

@@ -119,8 +119,10 @@ TEST(Filtering, with_a_plan_made_for_other_options_gives_the_results_of_no_plan)
         {"grid", "4x1"},
         {"distribute", "broadcast"},
         {"machine", source_dir() + "/machines/das.json"}};
-    const FilterOptions usual =
-        unprobed({.memory = 60'000, .grid = Tiles{2, 2}, .distribute = "flat-scatter"});
+    const FilterOptions usual = unprobed({.border = kernel::Border::constant,
+                                          .memory = 60'000,
+                                          .grid = Tiles{2, 2},
+                                          .distribute = "flat-scatter"});
     FilterOptions listed = usual;
     for (const Field& field : record_of(listed).fields) {
         SCOPED_TRACE(field.name);
@@ -214,7 +216,7 @@ TEST(Filtering, refuses_invalid_options) {
     refuses({.sigma = .1}, "scale");
     refuses({.derivatives = {"z"}}, "derivative");
     refuses({.kernel = Weights::p3pc, .truncate = 3},
-            "truncate 3: the kernel p3pc has a fixed size");
+            "truncate has no effect here: the kernel p3pc has a fixed size");
     refuses({.kernel = Weights::truncated}, "kernel truncated: expected");
     refuses({.before = std::vector<EarlierFilter>(17, {"x", 1})}, "before");
     refuses({.memory = 0}, "memory 0: expected at least 1");

@@ -91,8 +91,9 @@ TEST(TiledLabelling, refuses_invalid_options_on_every_rank) {
     options = {};
     options.min_size = 2;
     options.grid = Tiles{1, 3};
-    EXPECT_THAT(failure(options),
-                HasSubstr("grid: tiles require an image, and cannot be combined with intensities"));
+    EXPECT_THAT(
+        failure(options),
+        HasSubstr("min_size has no effect here: not supported for tiles: omit grid and pattern"));
     options = {};
     options.merging.pattern = "quad";
     run_threads(2, [&](Communicator communicator) {

@@ -80,7 +80,7 @@ inline void tracing_gives_the_serial_contours(const Communicator& communicator, 
     options.min_length = 2;
     const GradientField waves = gradient_fields(shape)[4];
     traces(communicator, waves.x, options, edges_of(waves, options));
-    options.directions = true;
+    options = {.directions = true, .min_length = 2, .scratch = scratch};
     int turn = 0;
     for (const DirectionMap& map : direction_maps(shape)) {
         options.simplify = turn / every % 2 == 0 ? std::optional<double>() : 1.5;

@@ -12,33 +12,6 @@
 
 namespace sextant::command {
 
-void Call::refuse(const Effect& effect, std::string_view why) const {
-    for (const std::string_view name : effect.options) {
-        const Field* const field = options.find(name);
-        if (!field)
-            throw std::logic_error(fmt::format("an effect names the unknown option {}", name));
-        if (has(name))
-            throw InvalidTask(fmt::format("{} has no effect here: {}", field->called(), why));
-    }
-}
-
-void Call::check_effects() const {
-    const auto matters = [this](std::string_view name) { return has(name) || !options.find(name); };
-    for (const Effect& effect : effects) {
-        // The condition is evaluated last because it may read files.
-        if (effect.condition && std::ranges::any_of(effect.options, matters) && !effect.condition())
-            refuse(effect, effect.why);
-    }
-}
-
-void Call::check_effects_on(std::string_view kind, const std::string& input) const {
-    for (const Effect& effect : effects) {
-        if (!effect.input.empty() && effect.input != kind)
-            refuse(effect, fmt::format("{} is {}{}{}", input, kind, effect.why.empty() ? "" : ", ",
-                                       effect.why));
-    }
-}
-
 std::vector<const Operation*> Commands::operations() const {
     std::vector<const Operation*> all;
     for (const Group& group : groups) {

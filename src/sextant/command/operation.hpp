@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/child_process.hpp"
-#include "sextant/core/record.hpp"
+#include "sextant/core/effects.hpp"
 
 #include <functional>
 #include <map>
@@ -15,20 +15,6 @@
 
 namespace sextant::command {
 
-/// States when some options of a command have an effect. A command lists its options that do not
-/// always have an effect in the function `Effects effects_of(Options&)`, next to the record that
-/// declares the options. An option given without an effect is refused: options are never ignored.
-struct Effect {
-    std::vector<std::string_view> options;
-    std::string why; ///< why the options have no effect, or what they need: "expected --follow"
-    /// Returns true if the options have an effect, given the values of all options; null if this
-    /// depends only on the input.
-    std::function<bool()> condition = nullptr;
-    /// The only kind of input on which the options have an effect, such as "a volume"; "": any.
-    std::string_view input = "";
-};
-using Effects = std::vector<Effect>;
-
 /// A call of a command: the values of all its options, and the names of the options that the user
 /// gave.
 struct Call {
@@ -40,15 +26,12 @@ struct Call {
     std::string own_command() const { return program.empty() ? sextant::own_command() : program; }
 
     bool has(std::string_view option) const { return given.contains(option); }
-    /// Throws InvalidTask, naming the option and the reason, if the user gave an option that has no
-    /// effect with the values of the other options.
-    void check_effects() const;
-    /// Throws InvalidTask if the user gave an option that has no effect on this kind of input, such
-    /// as "a volume".
-    void check_effects_on(std::string_view kind, const std::string& input) const;
-
-  private:
-    void refuse(const Effect& effect, std::string_view why) const;
+    /// Throws InvalidTask if the user gave an option that has no effect with the values of the
+    /// other options, or on this kind of input; see core/effects.hpp.
+    void check_effects(std::string_view kind = "", std::string_view input = "") const {
+        sextant::check_effects(
+            effects, options, [&](std::string_view option) { return has(option); }, kind, input);
+    }
 };
 
 /// A command: one source file and one row of the catalogue.

@@ -329,21 +329,17 @@ bool is_saved(const std::string& plan) {
     return !plan.empty() && std::filesystem::exists(plan, unknown);
 }
 
-Effects effects_of_planning(const std::string& machine) {
-    return {{{"no_probe"}, "--machine names a profile", [&] { return machine.empty(); }}};
+Effects with_no_probe(Effects effects) {
+    for (Effect& effect : effects)
+        std::ranges::replace(effect.options, "probe", "no_probe");
+    return effects;
 }
 
-Effects effects_of_merging(const distributed::MergingOptions& merging,
-                           const std::optional<std::int64_t>& ranks,
-                           const std::optional<Tiles>& grid) {
-    Effects effects = effects_of_planning(merging.machine);
-    effects.push_back({{"machine", "no_probe"}, "--pattern specifies how tiles are merged", [&] {
-                           return merging.pattern == "auto";
-                       }});
-    effects.push_back({{"pattern", "machine", "no_probe"},
-                       "one rank has no tiles to merge: expected --ranks 2 or more",
-                       [&] { return !is_one_rank(ranks, grid); }});
-    return effects;
+Effect effect_of_merging(const std::optional<std::int64_t>& ranks,
+                         const std::optional<Tiles>& grid) {
+    return {{"pattern", "machine", "no_probe"},
+            "one rank has no tiles to merge: expected --ranks 2 or more",
+            [&] { return !is_one_rank(ranks, grid); }};
 }
 
 bool is_one_rank(const std::optional<std::int64_t>& ranks, const std::optional<Tiles>& grid) {

@@ -107,16 +107,15 @@ void offer_no_probe(Record& record, planner::Probing& probing);
 /// Returns true if the option `--plan` names an existing file, whose plan is then used.
 bool is_saved(const std::string& plan);
 
-/// Returns the effects of `--no-probe` for a command with the option `--machine`.
-Effects effects_of_planning(const std::string& machine);
+/// Replaces the option "probe" by `--no-probe`.
+Effects with_no_probe(Effects effects);
 /// Returns true if --ranks or --grid specifies one rank.
 bool is_one_rank(const std::optional<std::int64_t>& ranks, const std::optional<Tiles>& grid);
 
-/// Returns the effects of `--pattern`, `--machine` and `--no-probe` for a command that merges
-/// tiles.
-Effects effects_of_merging(const distributed::MergingOptions& merging,
-                           const std::optional<std::int64_t>& ranks,
-                           const std::optional<Tiles>& grid);
+/// Returns the effect of `--pattern`, `--machine` and `--no-probe`: only with several ranks, for a
+/// command that merges tiles.
+Effect effect_of_merging(const std::optional<std::int64_t>& ranks,
+                         const std::optional<Tiles>& grid);
 
 /// Declares `--ranks`, the number of threads of this process; `usual` describes the default.
 Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::string_view usual);

@@ -4,9 +4,9 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/execute.hpp"
+#include "sextant/core/effects.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/core/record.hpp"
 #include "sextant/planner/planner.hpp"
 
 #include <cstdint>
@@ -104,6 +104,7 @@ struct FrameOptions {
 
 /// Returns a record of all options except `drawn` and `image_order`.
 Record record_of(CompositeOptions& options);
+Effects effects_of(const CompositeOptions& options);
 
 /// The operator named by the options. Throws InvalidTask if it does not exist.
 Operator operator_of(const CompositeOptions& options);

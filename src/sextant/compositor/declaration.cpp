@@ -164,6 +164,10 @@ Record record_of(CompositeOptions& options) {
     return record;
 }
 
+Effects effects_of(const CompositeOptions& options) {
+    return planner::effects_of_planning(options.machine);
+}
+
 void check_background(const std::optional<RgbaF32>& background) {
     if (!background)
         return;

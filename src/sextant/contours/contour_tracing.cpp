@@ -78,6 +78,17 @@ Record record_of(ContoursOptions& options) {
     return record.include(record_of(options.merging));
 }
 
+Effects effects_of(const ContoursOptions& options) {
+    Effects effects = effects_of(options.merging);
+    effects.push_back({{"sigma", "quantiles", "thresholds"},
+                       "a direction map has no gradients",
+                       [&] { return !options.directions; }});
+    effects.push_back({{"quantiles"}, "{thresholds} replaces the quantiles", [&] {
+                           return !options.thresholds;
+                       }});
+    return effects;
+}
+
 Record record_of(const ContoursResult& result) {
     const auto json_of = [](const std::optional<distributed::MergingPlan>& plan) {
         return plan ? distributed::json_of(*plan) : Json();
@@ -231,7 +242,9 @@ ContourTracing::ContourTracing(Communicator communicator, ContoursOptions option
     : communicator_(scope_later(communicator, "ContourTracing")),
       options_(std::move(options)),
       control_(std::move(control)) {
-    record_of(options_).check();
+    const Record record = record_of(options_);
+    record.check();
+    check_effects(options_, record);
     if (options_.thresholds)
         kernel::require_thresholds(*options_.thresholds);
     require_edge_quantiles(options_.quantiles.low, options_.quantiles.high);

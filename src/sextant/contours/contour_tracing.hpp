@@ -6,8 +6,8 @@
 #include "sextant/contours/contour_merging.hpp"
 #include "sextant/contours/merging_plan.hpp"
 #include "sextant/core/contour_lines.hpp"
+#include "sextant/core/effects.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/core/record.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/kernel/edge/edge_detector.hpp"
 #include "sextant/tiles/tiled_image.hpp"
@@ -50,6 +50,7 @@ struct ContoursOptions {
 };
 
 Record record_of(ContoursOptions& options);
+Effects effects_of(const ContoursOptions& options);
 
 /// The result of ContourTracing. The same on all ranks, except where stated.
 struct ContoursResult {

@@ -58,6 +58,14 @@ Record record_of(MergingOptions& options) {
     return record;
 }
 
+Effects effects_of(const MergingOptions& options) {
+    Effects effects = planner::effects_of_planning(options.machine);
+    effects.push_back({{"machine", "probe"}, "{pattern} specifies how tiles are merged", [&] {
+                           return options.pattern == "auto";
+                       }});
+    return effects;
+}
+
 MergingPlan plan_merging(const Grid& grid, double density, const planner::Setting& setting) {
     std::vector<const contour::Pattern*> patterns;
     std::vector<Candidate> candidates;

@@ -3,9 +3,9 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/catalogue.hpp"
+#include "sextant/core/effects.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/json_value.hpp"
-#include "sextant/core/record.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/planner/planner.hpp"
 
@@ -27,6 +27,7 @@ struct MergingOptions {
     void check() const;
 };
 Record record_of(MergingOptions& options);
+Effects effects_of(const MergingOptions& options);
 
 /// The pattern that merges the border lists of tiles, and the reason for the choice.
 struct MergingPlan : planner::Plan<const contour::Pattern*> {

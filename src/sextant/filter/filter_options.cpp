@@ -32,9 +32,6 @@ kernel::GaussianKernel kernel_of(const FilterOptions& options) {
                 "kernel truncated: expected the kernel gaussian with the option truncate");
         return {options.kernel, 0};
     }
-    if (options.kernel == Weights::p3pc)
-        throw InvalidTask(
-            fmt::format("truncate {}: the kernel p3pc has a fixed size", *options.truncate));
     return {Weights::truncated, *options.truncate};
 }
 
@@ -180,6 +177,17 @@ Record record_of(FilterOptions& options) {
     return record;
 }
 
+Effects effects_of(const FilterOptions& options) {
+    Effects effects = planner::effects_of_planning(options.machine);
+    effects.push_back({{"border_value"}, "expected {border} constant", [&] {
+                           return options.border == kernel::Border::constant;
+                       }});
+    effects.push_back({{"truncate"}, "the kernel p3pc has a fixed size", [&] {
+                           return options.kernel != kernel::GaussianKernel::Weights::p3pc;
+                       }});
+    return effects;
+}
+
 namespace {
 
 /// The scales of options, converted to pixels. Throws InvalidTask, naming the option.
@@ -270,7 +278,9 @@ class ScalesInPixels {
 Filters filters_of(const FilterOptions& options, kernel::Dimensions dimensions) {
     constexpr std::size_t most_before = 16, most_derivatives = 64;
     FilterOptions declared = options;
-    record_of(declared).check();
+    const Record record = record_of(declared);
+    record.check();
+    check_effects(declared, record);
     const auto check = [](const char* option, std::size_t names, std::size_t most) {
         if (names > most)
             throw InvalidTask(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/effects.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/core/record.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/filter/filter_plan.hpp"
 #include "sextant/filter/window_filter.hpp"
@@ -67,6 +67,7 @@ struct FilterOptions {
     std::optional<distributed::FilterPlan> plan = {};
 };
 Record record_of(FilterOptions& options); ///< for all options except `pixel`, `threads` and `plan`
+Effects effects_of(const FilterOptions& options);
 
 /// Returns the filters that the options name, with scales in pixels. Throws InvalidTask, naming the
 /// option.

@@ -73,7 +73,7 @@ Record record_of(BenchCommand& command) {
     return record;
 }
 
-command::Effects effects_of(BenchCommand& command) {
+Effects effects_of(BenchCommand& command) {
     return {
         {{"simulated"}, "it is an option of bench scan", [&] { return command.what == "scan"; }},
         {{"size"}, "only the built-in case of bench composite uses this option", [&] {

@@ -96,7 +96,7 @@ bool under_a_launcher() {
     return detect_launcher().launcher != Launcher::none;
 }
 
-command::Effects effects_of(EvaluateCommand& command) {
+Effects effects_of(EvaluateCommand& command) {
     const auto judges = [&] { return !command.judge.empty(); };
     const auto simulates = [&] { return !command.platform.empty(); };
     return {

@@ -77,7 +77,7 @@ Record record_of(TuneCommand& command) {
     return record;
 }
 
-command::Effects effects_of(TuneCommand& command) {
+Effects effects_of(TuneCommand& command) {
     return {{{"launcher", "launches", "pairs", "commutative"},
              "--once is a single launch",
              [&] { return !command.once; }},

@@ -57,14 +57,6 @@ void add_neighbours(Record& record, std::optional<kernel::Neighbours>& neighbour
 
 } // namespace
 
-void check_neighbours(const LabelOptions& options, bool is_image, std::string_view input) {
-    const int neighbours = neighbours_of(options, is_image);
-    if (is_image != (neighbours == 4 || neighbours == 8))
-        throw InvalidTask(
-            fmt::format("neighbours {}: {} is {}", neighbours, input,
-                        is_image ? "an image, expected 4 or 8" : "a volume, expected 6, 18 or 26"));
-}
-
 int neighbours_of(const LabelOptions& options, bool is_image) {
     const kernel::Neighbours neighbours = neighbours_in(options, is_image);
     const auto* const named =
@@ -98,6 +90,26 @@ Record record_of(LabelOptions& options) {
                "label an image in tiles, one per rank: columns x rows of tiles");
     record.include(record_of(options.merging));
     return record;
+}
+
+Effects effects_of(const LabelOptions& options) {
+    const auto in_tiles = [&] { return options.in_tiles(); };
+    const auto in_slabs = [&] { return !options.in_tiles(); };
+    Effects effects = {
+        {{"machine", "probe"}, "merging is planned only for tiles: expected {grid}", in_tiles},
+        {{"columns"},
+         "tables of images in tiles list only sizes: omit {grid} and {pattern}",
+         in_slabs},
+        {{"fill_holes", "min_size", "keep_largest"},
+         "not supported for tiles: omit {grid} and {pattern}",
+         in_slabs},
+        {{"grid", "pattern", "machine", "probe"},
+         "whose planes are divided among ranks",
+         nullptr,
+         "an image"}};
+    for (Effect& effect : effects_of(options.merging))
+        effects.push_back(std::move(effect));
+    return effects;
 }
 
 void LabelSink::sizes(ComponentNumber first, std::span<const kernel::RegionSize> sizes) {
@@ -357,11 +369,16 @@ class RowsTo final : public LabelSink {
 
 /// Throws InvalidTask if options conflict with each other or with the input.
 void check(const LabelOptions& options, const LabelInput& input) {
-    check_neighbours(options, input.is_image(), input.path());
+    const bool is_image = input.is_image();
+    const int neighbours = neighbours_of(options, is_image);
+    if (is_image != (neighbours == 4 || neighbours == 8))
+        throw InvalidTask(
+            fmt::format("neighbours {}: {} is {}", neighbours, input.path(),
+                        is_image ? "an image, expected 4 or 8" : "a volume, expected 6, 18 or 26"));
     if (options.fill_holes && options.by_value)
         throw InvalidTask(fmt::format(
             "fill_holes: filled holes have no value, so {} cannot be connected by_value",
-            input.is_image() ? "pixels" : "voxels"));
+            is_image ? "pixels" : "voxels"));
 }
 
 } // namespace
@@ -385,10 +402,12 @@ LabelResult Labelling::run(const LabelInput& input, const LabelInput* intensity,
     if (!options.in_tiles())
         return run_in_slabs(input, intensity, sink);
     agree(communicator_, [&] {
-        if (!input.rows() || intensity || options.fill_holes || options.min_size > 0 ||
-            options.keep_largest > 0)
+        check_effects(options, record_of(options), false,
+                      input.is_image() ? "an image" : "a volume", input.path());
+        check(options, input);
+        if (!input.rows() || intensity)
             throw InvalidTask(fmt::format("{}: tiles require an image, and cannot be combined with "
-                                          "intensities, fill_holes, min_size or keep_largest",
+                                          "intensities",
                                           options.grid ? "grid" : "pattern"));
         check(options, input);
     });
@@ -403,7 +422,6 @@ LabelResult Labelling::run_in_slabs(const LabelInput& input, const LabelInput* i
     PlaneRange range;
     kernel::Connection connection;
     agree(communicator_, [&] {
-        check(options, input);
         opened.emplace(input, options.measure ? intensity : nullptr, options.by_value);
         options.identity +=
             fmt::format("samples: {}\nmeasured intensities: {}\n", name(input.sample()),

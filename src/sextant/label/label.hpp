@@ -5,8 +5,8 @@
 #include "sextant/array/row_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contours/merging_plan.hpp"
+#include "sextant/core/effects.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/core/record.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/kernel/label/bodies.hpp"
@@ -77,12 +77,11 @@ struct LabelOptions {
 };
 /// A record of all options except the last three.
 Record record_of(LabelOptions& options);
+Effects effects_of(const LabelOptions& options);
 /// The same record without the options for tiles.
 Record record_in_slabs(LabelOptions& options);
 /// The number of neighbours of a sample of an image or volume: 4, 8, 6, 18 or 26.
 int neighbours_of(const LabelOptions& options, bool is_image);
-/// Throws InvalidTask, which names `input`, unless the neighbours are those of an image or volume.
-void check_neighbours(const LabelOptions& options, bool is_image, std::string_view input);
 
 /// The result of labelling. The same on every rank unless stated otherwise.
 struct LabelResult {

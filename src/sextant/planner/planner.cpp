@@ -31,6 +31,10 @@ void declare_planning(Record& record, std::string& machine, Probing& probing) {
         .by_rank();
 }
 
+Effects effects_of_planning(const std::string& machine) {
+    return {{{"probe"}, "{machine} names a profile", [&] { return machine.empty(); }}};
+}
+
 namespace {
 
 /// Returns a cache key that contains everything that a plan depends on. The structured bindings do

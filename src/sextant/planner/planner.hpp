@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/compositing/composite_task.hpp"
+#include "sextant/core/effects.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/planner/compositing_plan.hpp"
 
@@ -14,10 +15,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace sextant {
-class Record;
-}
 
 namespace sextant::planner {
 
@@ -116,6 +113,7 @@ enum class Probing {
 /// Declares the profile to predict with and the probing as fields "machine" and "probe". The values
 /// of rank 0 apply.
 void declare_planning(Record& record, std::string& machine, Probing& probing);
+Effects effects_of_planning(const std::string& machine);
 
 /// The planner of a process, and notes for the user about its profile.
 struct DefaultPlanner {

@@ -411,7 +411,7 @@ Record record_of(CompositeCommand& command) {
 }
 
 Effects effects_of(CompositeCommand& command) {
-    Effects effects = effects_of_planning(command.composite.machine);
+    Effects effects = with_no_probe(sextant::effects_of(command.composite));
     effects.push_back({{"machine", "no_probe"},
                        "the algorithm is given (--algorithm or --plan), and there is no --report",
                        [&] {

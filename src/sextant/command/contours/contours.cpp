@@ -49,14 +49,8 @@ Record record_of(ContoursCommand& command) {
 }
 
 Effects effects_of(ContoursCommand& command) {
-    Effects effects =
-        effects_of_merging(command.contours.merging, command.ranks, command.contours.grid);
-    effects.push_back({{"sigma", "quantiles", "thresholds"},
-                       "a direction map has no gradients",
-                       [&] { return !command.contours.directions; }});
-    effects.push_back({{"quantiles"}, "--thresholds replaces the quantiles", [&] {
-                           return !command.contours.thresholds;
-                       }});
+    Effects effects = with_no_probe(sextant::effects_of(command.contours));
+    effects.push_back(effect_of_merging(command.ranks, command.contours.grid));
     effects.push_back(effect_of_external({command.source.image}));
     return effects;
 }

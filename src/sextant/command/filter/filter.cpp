@@ -86,26 +86,20 @@ bool states_ranks(const FilterCommand& command) {
 }
 
 Effects effects_of(FilterCommand& command) {
-    Effects effects = effects_of_planning(command.filter.machine);
-    effects.push_back({{"border_value"}, "expected --border constant", [&] {
-                           return command.filter.border == kernel::Border::constant;
-                       }});
-    effects.push_back({{"truncate"}, "the kernel p3pc has a fixed size", [&] {
-                           return command.filter.kernel ==
-                                  kernel::GaussianKernel::Weights::gaussian;
-                       }});
-    effects.push_back({{"distribute", "memory"}, "the plan file specifies it", [&] {
-                           return !is_saved(command.plan);
-                       }});
-    effects.push_back({{"machine", "no_probe", "distribute"},
-                       "nothing to plan for one rank: expected --ranks 2 or more",
-                       [&] {
-                           return states_ranks(command)
-                                      ? !is_one_rank(command.ranks, command.filter.grid)
-                                      : usual_ranks(command) > 1;
-                       }});
-    effects.push_back(effect_of_external({command.source.image}));
-    effects.push_back(effect_of_zarr(command.output));
+    Effects effects = with_no_probe(sextant::effects_of(command.filter));
+    effects.insert(effects.end(), {{{"distribute", "memory"},
+                                    "the plan file specifies it",
+                                    [&] { return !is_saved(command.plan); }},
+                                   {{"machine", "no_probe", "distribute"},
+                                    "nothing to plan for one rank: expected --ranks 2 or more",
+                                    [&] {
+                                        return states_ranks(command)
+                                                   ? !is_one_rank(command.ranks,
+                                                                  command.filter.grid)
+                                                   : usual_ranks(command) > 1;
+                                    }},
+                                   effect_of_external({command.source.image}),
+                                   effect_of_zarr(command.output)});
     return effects;
 }
 

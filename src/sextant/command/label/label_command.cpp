@@ -38,38 +38,22 @@ Record record_of(LabelCommand& command) {
     return record.include(record_of(command.reports));
 }
 
-namespace {
-
-constexpr std::string_view an_image = "an image", a_volume = "a volume";
-
-} // namespace
-
 Effects effects_of(LabelCommand& command) {
-    Effects effects = effects_of(command.intensity);
-    const auto in_tiles = [&] { return command.label.in_tiles(); };
-    effects.push_back(
-        {{"machine", "no_probe"}, "merging is planned only for tiles: expected --grid", in_tiles});
-    for (Effect& effect :
-         effects_of_merging(command.label.merging, command.ranks, command.label.grid))
-        effects.push_back(std::move(effect));
-    effects.push_back({{"columns"}, "there is no table: expected --table or --report", [&] {
-                           return !command.table.empty() || !command.reports.report.empty();
-                       }});
-    effects.push_back({{"columns"},
-                       "tables of images in tiles list only sizes: omit --grid and --pattern",
-                       [=] { return !in_tiles(); }});
-    effects.push_back({{"intensity"},
-                       "it adds columns to the table: expected --table or --report",
-                       [&] { return !command.table.empty() || !command.reports.report.empty(); }});
-    effects.push_back({{"fill_holes", "min_size", "keep_largest", "intensity", "intensity_channel"},
-                       "not supported for tiles: omit --grid and --pattern",
-                       [=] { return !in_tiles(); }});
-    effects.push_back(effect_of_external({command.source.image, command.intensity.file}));
-    effects.push_back(effect_of_zarr(command.output));
-    effects.push_back({{"grid", "pattern", "machine", "no_probe"},
-                       "whose planes are divided among --ranks",
-                       nullptr,
-                       an_image});
+    const auto has_table = [&] {
+        return !command.table.empty() || !command.reports.report.empty();
+    };
+    Effects effects = with_no_probe(sextant::effects_of(command.label));
+    effects.insert(
+        effects.end(),
+        {effect_of_merging(command.ranks, command.label.grid),
+         {{"columns"}, "there is no table: expected --table or --report", has_table},
+         effect_of(command.intensity),
+         {{"intensity"}, "it adds columns to the table: expected --table or --report", has_table},
+         {{"intensity", "intensity_channel"},
+          "not supported for tiles: omit --grid and --pattern",
+          [&] { return !command.label.in_tiles(); }},
+         effect_of_external({command.source.image, command.intensity.file}),
+         effect_of_zarr(command.output)});
     return effects;
 }
 
@@ -302,12 +286,10 @@ int run_label(const LabelCommand& given, const Call& call) {
     std::unique_ptr<FrameSource> opened =
         format::open_frames(given.source.image, given.source.options());
     command.is_image = given.source.frame || opened->header().frames == 1;
-    call.check_effects_on(command.is_image ? an_image : a_volume, given.source.image);
+    call.check_effects(command.is_image ? "an image" : "a volume", given.source.image);
     LabelOptions& options = command.label;
-    const Record declared = sextant::record_of(options);
-    naming_options(declared,
-                   [&] { check_neighbours(options, command.is_image, given.source.image); });
-    declared.find("neighbours")->set(fmt::to_string(neighbours_of(options, command.is_image)));
+    sextant::record_of(options)["neighbours"].set(
+        fmt::to_string(neighbours_of(options, command.is_image)));
     const bool in_tiles = options.in_tiles();
     options.measure = !command.table.empty() || (!command.reports.report.empty() && !in_tiles);
     options.merging.timeline = in_tiles && !command.reports.report.empty();

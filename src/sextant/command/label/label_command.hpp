@@ -48,7 +48,7 @@ struct IntensityChoice {
 };
 /// Declares `--intensity`, described by `meaning`, and `--intensity-channel`.
 Record record_of(IntensityChoice& intensity, std::string_view meaning);
-Effects effects_of(const IntensityChoice& intensity);
+Effect effect_of(const IntensityChoice& intensity);
 
 /// The options of `sextant label`.
 struct LabelCommand {

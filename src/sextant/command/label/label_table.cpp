@@ -139,8 +139,8 @@ Record record_of(IntensityChoice& intensity, std::string_view meaning) {
     return record;
 }
 
-Effects effects_of(const IntensityChoice& intensity) {
-    return {{{"intensity_channel"}, "expected --intensity", [&] { return bool(intensity); }}};
+Effect effect_of(const IntensityChoice& intensity) {
+    return {{"intensity_channel"}, "expected --intensity", [&] { return bool(intensity); }};
 }
 
 } // namespace sextant::command

@@ -49,9 +49,8 @@ Record record_of(MeasureCommand& command) {
 }
 
 Effects effects_of(MeasureCommand& command) {
-    Effects effects = effects_of(command.intensity);
-    effects.push_back(effect_of_external({command.source.image, command.intensity.file}));
-    return effects;
+    return {effect_of(command.intensity),
+            effect_of_external({command.source.image, command.intensity.file})};
 }
 
 /// Returns the label of a region; `bits` is the bit pattern of a sample.
@@ -78,8 +77,6 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
     Progress progress(is_root);
     LabelOptions options = command.options;
     options.threads = std::max(1, cores_of_host() / communicator.size());
-    if (!command.intensity && command.intensity.channel)
-        throw InvalidTask("--intensity-channel: expected --intensity");
     labels = open_on_ranks(communicator, [&](const ScratchPlace& copy) {
         return format::open_frames(command.source.image, command.source.options(copy));
     });

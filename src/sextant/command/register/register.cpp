@@ -537,18 +537,19 @@ Record record_of(RegisterCommand& command) {
 }
 
 Effects effects_of(RegisterCommand& command) {
-    return {
-        {{"idle", "spool", "serve"},
-         "only with --follow",
-         [&] { return command.following.follow; }},
-        {{"spool"},
-         fmt::format("{} is not a stream: only frames of streams are stored", command.source.image),
-         [&] { return is_stream(command.source.image); }},
-        {{"gap"}, "--aligned=off writes no frames", [&] { return command.aligned.when != "off"; }},
-        {{"thread_work"},
-         "one thread has no work to divide; expected --threads 2 or more",
-         [&] { return command.registration.threads > 1; }},
-        effect_of_external({command.source.image})};
+    Effects effects = sextant::effects_of(command.registration);
+    effects.insert(
+        effects.end(),
+        {{{"idle", "spool", "serve"},
+          "only with --follow",
+          [&] { return command.following.follow; }},
+         {{"spool"},
+          fmt::format("{} is not a stream: only frames of streams are stored",
+                      command.source.image),
+          [&] { return is_stream(command.source.image); }},
+         {{"gap"}, "--aligned=off writes no frames", [&] { return command.aligned.when != "off"; }},
+         effect_of_external({command.source.image})});
+    return effects;
 }
 
 } // namespace

@@ -119,11 +119,8 @@ Effects effects_of(ExplainCommand& command) {
             {{"ranks", "size", "model", "transport", "ranks_per_node", "machine"},
              "only explain composite and filter use this option",
              [&] { return command.what != "scan"; }},
-            {{"ranks_per_node"},
-             "threads run on one node",
-             [&] { return command.placement.transport != "threads"; }},
-            {{"truncate"}, "the kernel p3pc has a fixed size", [&] {
-                 return command.filter.kernel == kernel::GaussianKernel::Weights::gaussian;
+            {{"ranks_per_node"}, "threads run on one node", [&] {
+                 return command.placement.transport != "threads";
              }}};
 }
 

@@ -94,6 +94,12 @@ Record record_of(RegistrationOptions& options) {
     return record;
 }
 
+Effects effects_of(const RegistrationOptions& options) {
+    return {{{"thread_work"},
+             "one thread has no work to divide; expected {threads} 2 or more",
+             [&] { return options.threads > 1; }}};
+}
+
 void require_compatible(const RegistrationOptions& options) {
     const bool fields = options.model == MotionModel::nonrigid;
     if (fields && options.rigid.most_rotation > usual_rotation)

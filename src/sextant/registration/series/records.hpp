@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/record.hpp"
+#include "sextant/core/effects.hpp"
 #include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/pair/nonrigid.hpp"
 #include "sextant/registration/pair/rigid.hpp"
@@ -108,6 +108,7 @@ struct RegistrationOptions {
 
 /// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
 Record record_of(RegistrationOptions& options);
+Effects effects_of(const RegistrationOptions& options);
 
 /// Throws InvalidTask if options are mutually exclusive for every series.
 void require_compatible(const RegistrationOptions& options);
