@@ -14,11 +14,7 @@ Record filter_record(FilterOptions& options) {
 }
 
 Record record_of(MeasureKeywords& keywords) {
-    Record record, all = record_of(keywords.options);
-    all["memory"].meaning = "memory limit for samples; larger volumes are read in slabs";
-    for (const char* const name : {"columns", "memory"})
-        record.fields.push_back(std::move(all[name]));
-    return record;
+    return record_in_measure(keywords.options);
 }
 
 } // namespace sextant::python

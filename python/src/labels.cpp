@@ -152,20 +152,6 @@ std::vector<std::string> add_measures(py::dict& table, std::span<const kernel::B
     return add_intensities(table, bodies, intensity->header().sample);
 }
 
-/// The label of a region, from the bits of its samples.
-std::int64_t signed_label(std::uint64_t bits, Sample sample) {
-    switch (sample) {
-    case Sample::i8:
-        return static_cast<std::int8_t>(bits);
-    case Sample::i16:
-        return static_cast<std::int16_t>(bits);
-    case Sample::i32:
-        return static_cast<std::int32_t>(bits);
-    default:
-        return static_cast<std::int64_t>(bits);
-    }
-}
-
 /// The input of a call: an image or volume.
 struct LabelCall {
     const Frames& frames;

@@ -131,6 +131,14 @@ Record record_in_slabs(LabelOptions& options) {
     return record;
 }
 
+Record record_in_measure(LabelOptions& options) {
+    Record record, all = record_of(options);
+    all["memory"].meaning = "memory limit for samples; larger volumes are read in slabs";
+    for (const char* const name : {"columns", "memory"})
+        record.fields.push_back(std::move(all[name]));
+    return record;
+}
+
 Record record_of(const LabelResult& result) {
     const bool is_image = result.shape.of_rows;
     Record record = {{"components", result.components},
@@ -367,6 +375,10 @@ class RowsTo final : public LabelSink {
     std::vector<kernel::Body> table_;
 };
 
+bool is_signed(Sample type) {
+    return type == Sample::i8 || type == Sample::i16 || type == Sample::i32 || type == Sample::i64;
+}
+
 /// Throws InvalidTask if options conflict with each other or with the input.
 void check(const LabelOptions& options, const LabelInput& input) {
     const bool is_image = input.is_image();
@@ -409,7 +421,6 @@ LabelResult Labelling::run(const LabelInput& input, const LabelInput* intensity,
             throw InvalidTask(fmt::format("{}: tiles require an image, and cannot be combined with "
                                           "intensities",
                                           options.grid ? "grid" : "pattern"));
-        check(options, input);
     });
     options.neighbours = neighbours_in(options, true);
     return label::label_in_tiles(communicator_, options, control_, *input.rows(), sink);
@@ -422,6 +433,7 @@ LabelResult Labelling::run_in_slabs(const LabelInput& input, const LabelInput* i
     PlaneRange range;
     kernel::Connection connection;
     agree(communicator_, [&] {
+        check(options, input);
         opened.emplace(input, options.measure ? intensity : nullptr, options.by_value);
         options.identity +=
             fmt::format("samples: {}\nmeasured intensities: {}\n", name(input.sample()),
@@ -476,6 +488,11 @@ LabelResult Labelling::run(const distributed::Image& image) const {
     return label::label_tiles(communicator_, options, control_, image);
 }
 
+std::int64_t signed_label(std::uint64_t value, Sample type) {
+    const int unused = is_signed(type) ? 64 - 8 * static_cast<int>(size_of(type)) : 0;
+    return static_cast<std::int64_t>(value << unused) >> unused;
+}
+
 LabelRegions Labelling::measure(const LabelInput& labels, const LabelInput* intensity) const {
     const CancellationScope cancellable(control_, communicator_.size());
     LabelOptions options;
@@ -505,8 +522,7 @@ LabelRegions Labelling::measure(const LabelInput& labels, const LabelInput* inte
     LabelRegions regions = label::measure_regions(communicator_, control_, *slabs, only_sizes);
     if (regions.shape.of_rows)
         std::ranges::transform(regions.table, regions.table.begin(), &kernel::Body::of_image);
-    if (sample == Sample::i8 || sample == Sample::i16 || sample == Sample::i32 ||
-        sample == Sample::i64) { // compared as unsigned, negative labels are the largest
+    if (is_signed(sample)) { // compared as unsigned, negative labels are the largest
         const std::uint64_t negative = std::uint64_t{1} << (8 * size_of(sample) - 1);
         std::rotate(regions.table.begin(),
                     std::ranges::lower_bound(regions.table, negative, {}, &kernel::Body::value),

@@ -80,6 +80,8 @@ Record record_of(LabelOptions& options);
 Effects effects_of(const LabelOptions& options);
 /// The same record without the options for tiles.
 Record record_in_slabs(LabelOptions& options);
+/// The options of Labelling::measure, except `threads`.
+Record record_in_measure(LabelOptions& options);
 /// The number of neighbours of a sample of an image or volume: 4, 8, 6, 18 or 26.
 int neighbours_of(const LabelOptions& options, bool is_image);
 
@@ -188,6 +190,8 @@ struct LabelRegions {
     std::vector<kernel::Body> table;
     Seconds read = 0, label = 0; ///< on this rank
 };
+/// The label of a region with this Body::value, except of type u64.
+std::int64_t signed_label(std::uint64_t value, Sample type);
 
 /// Labels the connected components of an image or a volume. Each rank labels successive rows or
 /// planes, in slabs. If memory cannot hold all slabs, they are read twice, because components are

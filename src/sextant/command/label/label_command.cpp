@@ -145,9 +145,8 @@ class LabelRun {
         } else {
             labels = header();
         }
-        std::optional<Sample> measured;
-        if (intensity_)
-            measured = intensity_->header().sample;
+        const auto measured =
+            intensity_ ? std::optional(intensity_->header().sample) : std::nullopt;
         files_.emplace(communicator_, command_, labels,
                        intensity_ ? intensity_.get() : volume_.get(), measured);
         if (!is_root())

@@ -38,10 +38,7 @@ Record record_of(MeasureCommand& command) {
     record.include(record_of(command.intensity,
                              "add sum, mean and extremes of an image or volume of the same shape"));
     declare_output(record, command.output, "FILE", "the table of regions (CSV)");
-    Record options = sextant::record_of(command.options);
-    options["memory"].meaning = "memory limit for samples; larger volumes are read in slabs";
-    for (const char* const name : {"columns", "memory"})
-        record.fields.push_back(std::move(options[name]));
+    record.include(record_in_measure(command.options));
     declare_ranks(record, command.ranks, "one, with a thread per core");
     Record reports = record_of(command.reports);
     reports.without("report");
@@ -51,22 +48,6 @@ Record record_of(MeasureCommand& command) {
 Effects effects_of(MeasureCommand& command) {
     return {effect_of(command.intensity),
             effect_of_external({command.source.image, command.intensity.file})};
-}
-
-/// Returns the label of a region; `bits` is the bit pattern of a sample.
-std::string label_of(std::uint64_t bits, Sample sample) {
-    switch (sample) {
-    case Sample::i8:
-        return fmt::to_string(static_cast<int>(static_cast<std::int8_t>(bits)));
-    case Sample::i16:
-        return fmt::to_string(static_cast<std::int16_t>(bits));
-    case Sample::i32:
-        return fmt::to_string(static_cast<std::int32_t>(bits));
-    case Sample::i64:
-        return fmt::to_string(static_cast<std::int64_t>(bits));
-    default:
-        return fmt::to_string(bits);
-    }
 }
 
 /// Runs the command on one rank. Rank 0 writes the files.
@@ -114,13 +95,15 @@ void measure(const MeasureCommand& command, const Communicator& communicator) {
     agree(communicator, [&] {
         if (!is_root)
             return;
-        std::optional<Sample> type;
-        if (intensity)
-            type = intensity->header().sample;
+        const auto type = intensity ? std::optional(intensity->header().sample) : std::nullopt;
         const LabelTable columns(is_image, options, type);
+        const Sample sample = labels->header().sample;
         std::string table = columns.columns();
         for (const kernel::Body& region : result.table)
-            table += columns.row(label_of(region.value, labels->header().sample), region);
+            table += columns.row(sample == Sample::u64
+                                     ? fmt::to_string(region.value)
+                                     : fmt::to_string(signed_label(region.value, sample)),
+                                 region);
         if (std::string remark =
                 remark_on_sums(std::ranges::count_if(result.table, &kernel::Body::sum_is_beyond));
             !remark.empty())
