@@ -30,8 +30,8 @@ std::string option_of(std::string name) {
     return "--" + name;
 }
 
-/// Replaces the names of fields in a text with the names of options. Returns "" if the text does
-/// not begin with the name of a field, possibly after the number of a rank: "rank 0: memory ...".
+/// Replaces the names of fields by the names of options in a text that begins with the name of a
+/// field, possibly after the number of a rank: "rank 0: memory ...".
 std::string with_options(const Record& options, const std::string& text) {
     std::size_t first = 0;
     if (text.starts_with("rank ")) {
@@ -41,7 +41,7 @@ std::string with_options(const Record& options, const std::string& text) {
     }
     const std::string name = text.substr(first, text.find_first_of(" :", first) - first);
     if (!options.find(name))
-        return "";
+        return text;
     std::string named = text.substr(0, first) + option_of(name) + text.substr(first + name.size());
     for (const Field& field : options.fields) {
         // A word with an underscore is the name of a field, unless it is part of a path.
@@ -57,23 +57,17 @@ std::string with_options(const Record& options, const std::string& text) {
 } // namespace
 
 void naming_options(const Record& options, const std::function<void()>& part) {
+    const auto named = [&](const std::exception& error) {
+        return with_options(options, error.what());
+    };
     try {
         part();
     } catch (const AgreedFailure& failure) {
-        const std::string text = with_options(options, failure.what());
-        if (text.empty())
-            throw;
-        throw AgreedFailure(text, failure.fault());
+        throw AgreedFailure(named(failure), failure.fault());
     } catch (const InvalidData& unfit) {
-        const std::string text = with_options(options, unfit.what());
-        if (text.empty())
-            throw;
-        throw InvalidData(text);
+        throw InvalidData(named(unfit));
     } catch (const InvalidTask& refused) {
-        const std::string text = with_options(options, refused.what());
-        if (text.empty())
-            throw;
-        throw InvalidTask(text);
+        throw InvalidTask(named(refused));
     }
 }
 
