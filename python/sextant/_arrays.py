@@ -864,8 +864,8 @@ def agreed(comm: Any, function: str, options: Mapping[str, Any],
 
 
 @contextmanager
-def told(comm: Any, function: str, called: Optional[str] = None) -> Iterator[None]:
-    """Runs code before `agreed` that may fail on some ranks; `agreed` notifies the others."""
+def fails_on_all_ranks(comm: Any, function: str, called: Optional[str] = None) -> Iterator[None]:
+    """Runs code that may fail on some ranks before `agreed`, and then raises on all ranks."""
     try:
         yield
     except Exception as error:

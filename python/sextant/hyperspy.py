@@ -14,7 +14,7 @@ import numpy as np
 from typing import Unpack
 
 from . import _core, registration
-from ._arrays import Progress, told
+from ._arrays import Progress, fails_on_all_ranks
 from ._documented import documented
 from ._options import RegisterOptions
 from .errors import InvalidTask, WrongType
@@ -62,7 +62,7 @@ def registered(signal: Any, **options: Unpack[RegisterOptions]) -> Registration:
     -------
     sextant.Registration
     """
-    with told(options.get("comm"), "register"):
+    with fails_on_all_ranks(options.get("comm"), "register"):
         _check(signal)
     return register(signal.data, **options)
 
@@ -93,7 +93,7 @@ def align2D(signal: Any, *, by: Any = None, inplace: bool = False, comm: Any = N
         with ``canvas="union"`` or ``"common"``, the offsets of the signal axes are moved. The
         registration is stored as ``metadata.Sextant`` (motions, deviations, reference, model).
     """
-    with told(comm, "register"):
+    with fails_on_all_ranks(comm, "register"):
         _check(signal)
         inplace = _core.truth("inplace", inplace)
         if by is not None and not isinstance(by, (Registration, Transforms)):

@@ -12,7 +12,7 @@ from typing import Unpack
 from . import _core
 from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, check_samples, checked_out,
                       computed_type, contained, image_of, is_lazy, parsed, progress_for, ranks_for,
-                      sink_for, told, volume_sinks_for)
+                      sink_for, fails_on_all_ranks, volume_sinks_for)
 from ._documented import documented
 from ._effects import check_effects
 from ._options import (DEFAULTS, CannyOptions, ContoursOptions, FeaturesOptions, FilterOptions,
@@ -289,7 +289,7 @@ def label(image: Any, *, intensity: Any = None, out: Any = None, frame: Optional
     (1, array([2]), array([1.5]))
     """
     usual, usual_out, usual_intensity = image, out, intensity
-    with told(comm, "label"):
+    with fails_on_all_ranks(comm, "label"):
         unusual = _unusual_shape(image, channel_axis)
         if unusual is not None:
             usual, usual_out = _usual(image, unusual, copy=copy), _row_of(out, unusual)
@@ -592,7 +592,7 @@ def _filter(image: Any, sigma: Scale, out: Any, frame: Optional[int], channel_ax
             options: Mapping[str, Any], called: str = "filter") -> Filtered:
     """The same as `filter`; if the option derivatives is None, computes the usual features."""
     usual, usual_out = image, out
-    with told(comm, "filter", called):
+    with fails_on_all_ranks(comm, "filter", called):
         unusual = _unusual_shape(image, channel_axis)
         if unusual is not None:
             if 0 not in unusual and options.get("border") == "constant":
@@ -676,7 +676,7 @@ def features(image: Any, features: Union[str, Sequence[str], None] = None, *, si
     >>> bool(abs(found["gradient-magnitude"][16, 32] - 1) < 1e-4)
     True
     """
-    with told(comm, "filter", "features"):
+    with fails_on_all_ranks(comm, "filter", "features"):
         if "derivatives" in options:
             raise InvalidTask("derivatives has no effect: name the features in the argument "
                               "features")
