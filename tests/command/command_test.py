@@ -202,6 +202,7 @@ class CommandTest(unittest.TestCase):
     def tearDownClass(cls):
         for file in list(Path().rglob("wrong*")):
             file.unlink()
+        shutil.rmtree(".cache/matplotlib", ignore_errors=True)  # written by modules that tests compare with
         wrong = cls.checks_json and schemas.check(["."])
         os.chdir("/")
         shutil.rmtree(cls.folder)

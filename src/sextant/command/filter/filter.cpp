@@ -58,7 +58,7 @@ Record record_of(FilterCommand& command) {
     declare_ranks(record, command.ranks, "one per tile of --grid, or one");
     record
         .add("threads", command.threads, "N",
-             "threads of each rank; default: one per core on a single rank, otherwise 1")
+             "threads per rank; default: one per core on a single rank, otherwise 1")
         .between(1, most_threads);
     record.add("plan", command.plan, "FILE", "use this plan; if the file does not exist, write it")
         .file();
