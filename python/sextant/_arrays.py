@@ -865,7 +865,7 @@ def agreed(comm: Any, function: str, options: Mapping[str, Any],
 
 @contextmanager
 def fails_on_all_ranks(comm: Any, function: str, called: Optional[str] = None) -> Iterator[None]:
-    """Runs code that may fail on some ranks before `agreed`, and then raises on all ranks."""
+    """Runs code before `agreed`. If it fails on some ranks, all ranks raise the error."""
     try:
         yield
     except Exception as error:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Defines when keywords have an effect, where core/effects.hpp does not. Others are rejected."""
+"""States when keywords have an effect, if this depends on the inputs of a call from Python.
+
+What depends only on other options is stated next to the options in C++ (core/effects.hpp). Keywords
+without effect are rejected, not ignored.
+"""
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, Mapping, Tuple

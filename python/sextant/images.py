@@ -11,8 +11,8 @@ from typing import Unpack
 
 from . import _core
 from ._arrays import (Progress, Sink, agreed, as_array, check_overlap, check_samples, checked_out,
-                      computed_type, contained, image_of, is_lazy, parsed, progress_for, ranks_for,
-                      sink_for, fails_on_all_ranks, volume_sinks_for)
+                      computed_type, contained, fails_on_all_ranks, image_of, is_lazy, parsed,
+                      progress_for, ranks_for, sink_for, volume_sinks_for)
 from ._documented import documented
 from ._effects import check_effects
 from ._options import (DEFAULTS, CannyOptions, ContoursOptions, FeaturesOptions, FilterOptions,

@@ -80,7 +80,7 @@ int usual_ranks(const FilterCommand& command) {
     return static_cast<int>(std::min<std::int64_t>(tiles, most_threads));
 }
 
-/// True if the number of ranks is that of an option or a launcher.
+/// Returns true if an option or a launcher sets the number of ranks.
 bool states_ranks(const FilterCommand& command) {
     return command.ranks || command.filter.grid || detect_launcher().launcher != Launcher::none;
 }
