@@ -78,8 +78,9 @@ TEST_F(CheckpointFiles, truncated_anywhere_keep_their_complete_records) {
 
 TEST_F(CheckpointFiles, of_another_run_are_refused_naming_the_difference_and_are_kept) {
     { Checkpoint first(folder.path(), 0, identity); }
-    EXPECT_THAT(refusal({{"model", "rigid"}, {"stages", "3"}}),
-                HasSubstr("whose stages is 2, expected 3; use another folder, or restart"));
+    EXPECT_THAT(
+        refusal({{"model", "rigid"}, {"stages", "3"}}),
+        HasSubstr("whose stages is 2, expected 3; use another folder, or the option restart"));
     EXPECT_THAT(refusal({{"model", "rigid"}, {"stages", "2"}, {"shape", "8x8"}}),
                 HasSubstr("whose shape is not stated, expected 8x8"));
     EXPECT_EQ(refusal(identity), "");

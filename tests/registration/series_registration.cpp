@@ -222,8 +222,8 @@ TEST(SeriesRegistration, refuses_a_checkpoint_of_other_options_unless_restarted)
     EXPECT_TRUE(run_series(made.frames, 2, options, [](int, Work) { return true; }).cancelled);
     options.stages = 3;
     EXPECT_THAT([&] { run_series(made.frames, 2, options); },
-                ThrowsMessage<AgreedFailure>(
-                    HasSubstr("whose stages is 2, expected 3; use another folder, or restart")));
+                ThrowsMessage<AgreedFailure>(HasSubstr(
+                    "whose stages is 2, expected 3; use another folder, or the option restart")));
     EXPECT_GT(folder.entries(), 0);
     options.restart = true;
     const SeriesRun run = run_series(made.frames, 2, options);

@@ -227,18 +227,11 @@ class RegisterRun {
                 log.add(work, begin, end);
             };
         }
-        try {
-            const auto run = [&] {
-                summary_.result = SeriesRegistration(communicator_, options_, control())
-                                      .run(std::move(source), hooks);
-            };
-            naming_data(path_, [&] { naming_options(record_of(options_), run); });
-        } catch (const AgreedFailure& failure) {
-            std::string text = failure.what();
-            if (text.ends_with("or restart"))
-                text.insert(text.rfind("restart"), "--");
-            throw AgreedFailure(text, failure.fault());
-        }
+        const auto run = [&] {
+            summary_.result = SeriesRegistration(communicator_, options_, control())
+                                  .run(std::move(source), hooks);
+        };
+        naming_data(path_, [&] { naming_options(record_of(options_), run); });
         summary_.result.frames.clear(); // rank 0 has copied the frames to the summary
     }
 

@@ -90,7 +90,7 @@ LiveLinks::LiveLinks(const std::string& folder, const std::string& conditions) {
         }));
     if (*journal_->text() != conditions)
         throw InvalidData(fmt::format("{}: belongs to a run with other options or on another "
-                                      "series; use another folder, or restart",
+                                      "series; use another folder, or the option restart",
                                       journal_->path()));
 }
 

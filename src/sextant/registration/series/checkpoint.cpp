@@ -67,11 +67,11 @@ void check_file(const Journal& file, const Checkpoint::Identity& identity) {
         if (theirs != value)
             throw InvalidData(
                 fmt::format("{}: belongs to another run, whose {} is {}, expected {}; use "
-                            "another folder, or restart",
+                            "another folder, or the option restart",
                             file.path(), name, theirs, value));
     }
-    throw InvalidData(
-        fmt::format("{}: belongs to another run; use another folder, or restart", file.path()));
+    throw InvalidData(fmt::format(
+        "{}: belongs to another run; use another folder, or the option restart", file.path()));
 }
 
 void remove_files(const std::string& folder) {
