@@ -341,7 +341,7 @@ class Registering {
             if (!block_.has(usable_[i]))
                 continue;
             if (!votes_[i].position)
-                frame_at(usable_[i]).left_out = why_unplaced(i);
+                frame_at(usable_[i]).leave_out(Omission::unlike, why_unplaced(i));
             frame_at(usable_[i]).in_doubt = votes_[i].in_doubt;
             frame_at(usable_[i]).sound = votes_[i].sound;
         }

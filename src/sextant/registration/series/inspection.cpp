@@ -38,9 +38,9 @@ Inspected inspected(PairReader& reader, const CorrectedFrames* corrections,
         frame.gaps = corrections ? corrections->recorded_gaps(frame.frame) : statistics.gaps;
         return {statistics, true};
     } catch (const UnusableFrame& why) {
-        frame.left_out = why.what();
+        frame.leave_out(Omission::unusable, why.what());
     } catch (const InvalidFile& why) {
-        frame.left_out = why.what();
+        frame.leave_out(Omission::unreadable, why.what());
     }
     return {};
 }
@@ -120,8 +120,9 @@ SeriesInspection inspect_series(const SeriesContext& context) {
         const std::string fault = fault_of(one.statistics, usual, context.options.limits);
         if (fault.empty())
             inspection.usable.push_back(frame);
-        if (block.has(frame))
-            inspection.frames[static_cast<std::size_t>(frame - block.first)].left_out = fault;
+        else if (block.has(frame))
+            inspection.frames[static_cast<std::size_t>(frame - block.first)].leave_out(
+                Omission::unusable, fault);
     }
     return inspection;
 }
@@ -369,8 +370,13 @@ void require_two(SeriesState& state, std::size_t usable, std::span<const FrameRe
         return;
     state.fails_again = true;
     std::string reasons;
-    for (const FrameRegistration& frame : own)
+    std::vector<Omission> own_kinds;
+    for (const FrameRegistration& frame : own) {
         reasons += frame.left_out + '\0';
+        own_kinds.push_back(frame.omission);
+    }
+    const std::vector<Omission> kinds =
+        all_gather_lists(state.communicator, std::span<const Omission>(own_kinds));
     std::string all;
     for (const std::string& text : all_gather_texts(state.communicator, reasons))
         all += text;
@@ -379,7 +385,7 @@ void require_two(SeriesState& state, std::size_t usable, std::span<const FrameRe
         for (std::size_t at = 0; at < all.size(); at = all.find('\0', at) + 1) {
             FrameRegistration& frame = frames.emplace_back();
             frame.frame = std::ssize(frames) - 1;
-            frame.left_out = all.substr(at, all.find('\0', at) - at);
+            frame.leave_out(kinds[frames.size() - 1], all.substr(at, all.find('\0', at) - at));
         }
         if (state.failed && state.is_first())
             state.failed(frames);

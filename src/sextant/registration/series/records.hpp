@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // The options and results of registering a series. All steps use them.
@@ -120,6 +121,10 @@ struct FieldFit {
     double freedom = 0; ///< SplineFitReport::freedom
 };
 
+/// Why a frame is left out: it cannot be read; its samples cannot be registered, for example
+/// because it is dark; or it resembles no frame that it could be registered to.
+enum class Omission : std::uint8_t { none, unreadable, unusable, unlike };
+
 /// Summary of the displacements of a frame's rows.
 struct RowFitSummary {
     double jitter = 0;               ///< RMS of the independent displacements of rows, pixels
@@ -159,10 +164,16 @@ struct FrameNumbers {
     /// motion.
     std::optional<registration::AffineMotion> affine = {};
     std::optional<RowFitSummary> row_fit = {};
+    Omission omission = Omission::none; ///< the kind of FrameRegistration::left_out
 };
 
 /// The registration of a frame of a series.
 struct FrameRegistration : FrameNumbers {
+    void leave_out(Omission kind, std::string reason) {
+        omission = kind;
+        left_out = std::move(reason);
+    }
+
     std::string left_out; ///< reason why the frame is not registered; empty if it is registered
     /// The reason why the frame is not part of the average and the median. Empty if it is, or if
     /// `left_out` gives the reason.

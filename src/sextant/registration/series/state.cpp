@@ -107,9 +107,10 @@ Registered gather_registered(const Communicator& communicator,
 void leave_out_unrelated(std::span<FrameRegistration> frames) {
     for (FrameRegistration& frame : frames) {
         if (frame.left_out.empty() && frame.result.unrelated)
-            frame.left_out = fmt::format(
-                "the overlap with the reference, {:.0f} % of a frame, has no higher NCC than noise",
-                100 * frame.result.overlap);
+            frame.leave_out(Omission::unlike,
+                            fmt::format("the overlap with the reference, {:.0f} % of a frame, has "
+                                        "no higher NCC than noise",
+                                        100 * frame.result.overlap));
     }
 }
 
