@@ -39,10 +39,10 @@ TEST(RegisterText, ends_with_the_frames_that_were_used_and_their_flags) {
     summary.transforms.frames[1].gaps = 3;
     summary.transforms.frames[2].result.ambiguous = true;
     summary.transforms.frames[2].gaps = 1;
-    summary.transforms.frames[3].left_out = "every sample is 0";
+    summary.transforms.frames[3].leave_out(Omission::unusable, "every sample is 0");
     const std::string text = to_text(summary);
     EXPECT_THAT(text, HasSubstr("5 frames used, 1 left out, 2 flagged (gaps 2, ambiguous 1);"));
-    EXPECT_THAT(text, HasSubstr("\nambiguous frames: try ")) << "gaps need no action";
+    EXPECT_THAT(text, HasSubstr("\nambiguous frames: record ")) << "gaps need no action";
     const auto json = nlohmann::json::parse(to_json(summary));
     EXPECT_EQ(json["flags"], nlohmann::json::parse(R"([{"flag": "gaps", "frames": 2},
                                         {"flag": "ambiguous", "frames": 1}])"));
@@ -50,17 +50,61 @@ TEST(RegisterText, ends_with_the_frames_that_were_used_and_their_flags) {
     EXPECT_TRUE(json["aligned"].is_null());
 }
 
-TEST(RegisterText, advises_what_to_try_for_frames_out_of_reach) {
+TEST(RegisterText, advises_by_evidence_what_to_try_for_frames_that_resemble_no_other) {
     RegisterSummary summary = summary_of(6);
-    summary.transforms.frames[4].left_out =
-        "the overlap with the reference, 3 % of a frame, has no higher NCC than noise";
-    EXPECT_THAT(to_text(summary),
-                HasSubstr("\nsome frames are outside the search range: try --rotation 180"));
+    summary.transforms.frames[4].leave_out(Omission::unlike, "no overlap");
+    EXPECT_THAT(advice_of(summary), ElementsAre(HasSubstr("record at shorter intervals")));
     summary.transforms.model = "nonrigid";
-    EXPECT_THAT(to_text(summary), HasSubstr("try --model rigid, or --reference N"));
-    summary.transforms.model = "rigid";
-    summary.transforms.frames[4].left_out = "every sample is 0";
+    EXPECT_THAT(advice_of(summary), ElementsAre(HasSubstr("try --model rigid, or --reference N")));
+    summary.evidence = {4, true};
+    EXPECT_THAT(advice_of(summary), ElementsAre(HasSubstr("frame 4 shows hardly more than noise")));
+    summary.evidence = {4, false, FrameEvidence::Rotated{3, 50}};
+    EXPECT_THAT(to_text(summary), HasSubstr("\nframe 4 resembles frame 3 if it is rotated by 50 "
+                                            "degrees: try --rotation 180\n"));
+    summary.evidence = {};
+    summary.transforms.frames[4].leave_out(Omission::unusable, "every sample is 0");
     EXPECT_THAT(to_text(summary), Not(HasSubstr("try")));
+}
+
+TEST(RegisterText, advises_first_on_what_concerns_most_frames) {
+    RegisterSummary summary = summary_of(6);
+    summary.transforms.frames[4].leave_out(Omission::unlike, "no overlap");
+    summary.transforms.frames[1].mended = summary.transforms.frames[2].mended = true;
+    summary.result.misfit = {true, false, .12, 40};
+    summary.result.resolution.values = {1, 0};
+    EXPECT_THAT(advice_of(summary),
+                ElementsAre(HasSubstr("resemble none"), HasSubstr("even and odd"),
+                            HasSubstr("--model auto"), HasSubstr("mended")));
+    for (std::size_t i = 0; i < 3; ++i)
+        summary.transforms.frames[i].result.ambiguous = true;
+    EXPECT_THAT(advice_of(summary)[0], HasSubstr("ambiguous frames"));
+    // Without frames that are left out, the evidence is about frames in doubt.
+    for (FrameRegistration& frame : summary.transforms.frames)
+        frame.leave_out(Omission::none, ""), frame.in_doubt = true;
+    summary.evidence = {5, false, FrameEvidence::Rotated{3, 50}};
+    EXPECT_THAT(advice_of(summary), SizeIs(3));
+    EXPECT_THAT(advice_of(summary)[0], HasSubstr("--rotation 180"));
+}
+
+TEST(RegisterText, advises_first_on_the_most_probable_reason_of_a_failure) {
+    RegisterSummary summary = summary_of(4);
+    std::vector<FrameRegistration>& frames = summary.transforms.frames;
+    frames[0].leave_out(Omission::unusable, "every sample is 0");
+    for (std::size_t i = 1; i < 4; ++i)
+        frames[i].leave_out(Omission::unlike, "no overlap");
+    EXPECT_THAT(advice_on_failure(summary),
+                ElementsAre(HasSubstr("shorter intervals"),
+                            HasSubstr("such as frame 0 (every sample is 0)"),
+                            HasSubstr("--flatten on"), HasSubstr("--dark")));
+    summary.result.flattened = summary.corrected = true;
+    EXPECT_THAT(advice_on_failure(summary), SizeIs(2)) << "what was done is not suggested";
+    summary.evidence = {2, true};
+    EXPECT_THAT(advice_on_failure(summary), ElementsAre(HasSubstr("noise"), HasSubstr("shutter")));
+    for (std::size_t i = 1; i < 3; ++i)
+        frames[i].leave_out(Omission::unreadable, "is cut off");
+    EXPECT_THAT(advice_on_failure(summary),
+                ElementsAre("some frames cannot be read, such as frame 1 (is cut off)",
+                            HasSubstr("noise"), HasSubstr("shutter")));
 }
 
 TEST(RegisterText, offers_the_median_where_the_mean_has_streaks) {
@@ -88,9 +132,17 @@ TEST(RegisterText, names_the_option_for_rows_that_jitter) {
     EXPECT_THAT(to_text(summary), HasSubstr("the first 7 columns of every frame are disturbed"));
     EXPECT_EQ(nlohmann::json::parse(to_json(summary))["rows"]["jitter"], .5);
     summary.result.misfit.of_rows = false;
-    EXPECT_THAT(to_text(summary), HasSubstr("try --model nonrigid\n"));
+    EXPECT_THAT(to_text(summary), HasSubstr("else try --model nonrigid\n"));
     summary.result.rows.reset();
-    EXPECT_THAT(to_text(summary), HasSubstr("try --model auto, or --scan-rows if rows are"));
+    EXPECT_THAT(to_text(summary), HasSubstr("(RMS, 40 standard deviations above noise): the frames "
+                                            "hardly move, so a pattern of the detector may hold "
+                                            "them: try --dark and --gain, else try --model auto, "
+                                            "or --scan-rows if rows are"));
+    summary.corrected = true;
+    EXPECT_THAT(to_text(summary), HasSubstr("above noise): try --model auto"));
+    summary.corrected = false;
+    summary.transforms.frames[5].result.motion.tx = 3;
+    EXPECT_THAT(to_text(summary), HasSubstr("above noise): try --model auto"));
 }
 
 TEST(RegisterText, states_the_aligned_stack_or_how_to_request_it) {
@@ -122,8 +174,9 @@ TEST(RegisterText, names_the_frame_of_reference) {
 TEST(RegisterWarnings, are_at_most_five_of_a_kind) {
     RegisterSummary summary = summary_of(20);
     for (std::size_t i = 0; i < 9; ++i)
-        summary.transforms.frames[2 * i].left_out = "the mean is ." + std::to_string(i);
-    summary.transforms.frames[3].left_out = "cannot be read";
+        summary.transforms.frames[2 * i].leave_out(Omission::unusable,
+                                                   "the mean is ." + std::to_string(i));
+    summary.transforms.frames[3].leave_out(Omission::unreadable, "cannot be read");
     const std::vector<std::string> warnings = warnings_of_frames(summary.transforms);
     ASSERT_THAT(warnings, SizeIs(7));
     EXPECT_EQ(warnings[0], "movie.mrc: frame 0 is left out: the mean is .0");
@@ -139,7 +192,7 @@ TEST(FramesToPicture, are_those_left_out_and_then_those_with_most_flags) {
         frames[i].gaps = 1;
     frames[12].result.ambiguous = frames[12].in_doubt = true;
     frames[20].result.ambiguous = true;
-    frames[35].left_out = "dark";
+    frames[35].leave_out(Omission::unusable, "dark");
     EXPECT_THAT(frames_to_picture(summary.transforms),
                 ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 20, 35));
     EXPECT_THAT(frames_to_picture(summary_of(4).transforms), SizeIs(0));

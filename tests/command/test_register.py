@@ -136,14 +136,27 @@ class Register(CommandTest):
         1 file.csv: is not a folder <- register movie.mrc -o file.csv
         """, lines=0)
 
-    def test_frames_of_different_specimens(self):
+    def test_frames_that_resemble_no_other(self):
+        def advice(line, *expected):
+            return [each for each in register(line, *expected, code=1).err.splitlines() if each.startswith("sextant: advice: ")]
+
+        small = "--frames 5 --width 96 --height 96 --specimen carbon"
+        sextant(f"synthesize -o rotated.npy {small} --dose 100 --rotation 40")
+        self.assertEqual(advice("rotated.npy -o turned"),
+                         ["sextant: advice: frame 0 resembles frame 1 if it is rotated by -40 degrees: try --rotation 180"])
+        register("rotated.npy -o turned --rotation 180", "5 frames used")
+        sextant(f"synthesize -o noise.npy {small} --dose .2 --contrast .02")
+        self.assertEqual([each[:58] for each in advice("noise.npy -o noise")],
+                         ["sextant: advice: frame 0 shows hardly more than noise: reg"])
         frames = b""
         for seed in (1, 2, 3):
             sextant(f"synthesize -o other.npy --frames 2 --seed {seed} --width 64 --height 64 --specimen carbon")
             frames += content("other.npy")[128:128 + 64 * 64 * FLOAT]
         Path("unlike.raw").write_bytes(frames)
-        register("unlike.raw::64x64,f32 -o unlike --report unlike.html", "advice: try --rotation 180 if frames are rotated",
-                 "unlike.html shows the frames", code=1)
+        said = advice("unlike.raw::64x64,f32 -o unlike --report unlike.html", "unlike.html shows the frames")
+        self.assertIn("resemble none of the others: record at shorter intervals", said[0])
+        self.assertEqual(len(said), 3)
+        self.assertIn("--dark", said[2])
         self.assertEqual(read("unlike.html").count("left out: no"), 3)
         self.assertFalse(os.path.exists("unlike/average.tif"))
 

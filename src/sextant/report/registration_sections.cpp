@@ -21,16 +21,16 @@ namespace sextant::report {
 std::span<const FrameFlag> frame_flags() {
     static constexpr FrameFlag all[] = {
         {"ambiguous", "another motion was nearly as likely, such as a jump by one lattice period",
-         "try --reference N, or record at shorter intervals or in a region with more amorphous "
-         "material"},
+         "record at shorter intervals or in a region with more amorphous material, or try "
+         "--reference N"},
         {"mended", "disagreed with its neighbours; registered again, starting from their motion",
          "compare them with their neighbours in the aligned stack"},
         {"in-doubt", "neighbouring frames disagree about its motion",
-         "compare them with their neighbours in the aligned stack, and leave wrong ones out of the "
-         "series; try --rotation 180 if they are rotated"},
+         "compare them with their neighbours in the aligned stack, and average only correct ones "
+         "(--frames LIST)"},
         {"unrelated", "no more similar to the reference than noise",
-         "compare them with their neighbours in the aligned stack, and leave wrong ones out of the "
-         "series"},
+         "compare them with their neighbours in the aligned stack, and average only correct ones "
+         "(--frames LIST)"},
         {"not-converged", "the search ended before it converged",
          "try --model nonrigid if frames are distorted"},
         {"gaps", "some samples are not finite, or in blank rows or columns; these have no weight",

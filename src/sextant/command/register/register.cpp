@@ -119,6 +119,7 @@ class RegisterRun {
         header_ = source->header();
         path_ = source->path();
         options_.detector = images_of(command_.detector, header_.shape);
+        summary_.corrected = !options_.detector.empty();
         summary_.output = command_.output;
         summary_.ranks = communicator_.size();
         summary_.team = options_.threads;
@@ -399,11 +400,18 @@ class RegisterRun {
         summary_.streaks = registration::find_streaks(average, result.canvas.shape);
     }
 
-    void read_thumbnails() {
+    /// Looks for the reasons why frames resemble no other frame and, for a page, reads thumbnails.
+    void examine_frames() {
+        const bool has_page = !command_.reports.report.empty();
+        if (!has_page && frames_to_examine(summary_.transforms.frames).empty())
+            return;
         try {
             const auto source =
                 format::open_frames(command_.source.image, command_.source.options());
-            summary_.thumbnails = thumbnails_of(*source, frames_to_picture(summary_.transforms));
+            summary_.evidence = evidence_of(*source, summary_.transforms.frames, options_);
+            if (has_page)
+                summary_.thumbnails =
+                    thumbnails_of(*source, frames_to_picture(summary_.transforms));
         } catch (const InvalidFile&) {
             // The series was removed during the run. The page has no pictures of single frames.
         }
@@ -414,15 +422,16 @@ class RegisterRun {
         progress_.clear();
         for (FrameRegistration frame : frames) {
             if (frame.left_out.empty())
-                frame.left_out = "no other frame could be registered to this one";
+                frame.leave_out(Omission::unlike, "no other frame could be registered to this one");
             summary_.transforms.frames.push_back(std::move(frame));
         }
+        summary_.result.flattened = options_.flatten == Flattening::on;
+        examine_frames();
         for (const std::string& advice : advice_on_failure(summary_))
             print_note("advice: " + advice);
         const std::string& page = command_.reports.report;
         if (page.empty())
             return;
-        read_thumbnails();
         write_text(page, to_failure_page(summary_));
         print_note(page + " shows the frames");
     }
@@ -433,8 +442,7 @@ class RegisterRun {
             summary_.warnings.push_back(fmt::format("{}: {}", summary_.transforms.series, warning));
         for (const std::string& warning : warnings_of_frames(summary_.transforms))
             summary_.warnings.push_back(warning);
-        if (summary_.work)
-            read_thumbnails();
+        examine_frames();
         JointCommit together;
         write_reports(command_.reports, summary_.warnings, to_json(summary_), to_text(summary_),
                       summary_.work ? to_page(summary_) : "");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/command/pages/trace_clocks.hpp"
+#include "sextant/command/register/frame_evidence.hpp"
 #include "sextant/command/series/aligned_stack.hpp"
 #include "sextant/command/series/transforms.hpp"
 #include "sextant/registration/series_registration.hpp"
@@ -38,6 +39,8 @@ struct RegisterSummary {
     std::vector<std::string> files, warnings;
     std::optional<GatheredWork> work; ///< set only for a report page
     AlignedStack aligned;
+    bool corrected = false;                 ///< true if the user named images of the detector
+    FrameEvidence evidence;                 ///< about frames that resemble no other
     registration::Streaks streaks;          ///< of the average, compared with the median
     std::optional<FrameField> worst_field;  ///< the field with the largest deviation
     std::vector<FrameThumbnail> thumbnails; ///< thumbnails of flagged or omitted frames, for a page
@@ -65,9 +68,10 @@ std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms);
 
 /// Returns a line that states the resolution of the average; "" if it was not determined.
 std::string resolution_text(const RegisterSummary& summary);
-/// Returns suggestions, one per line, if fewer than two frames could be registered.
+/// Returns suggestions if fewer than two frames could be registered. The first one is about the
+/// most probable reason.
 std::vector<std::string> advice_on_failure(const RegisterSummary& summary);
-/// Returns suggestions for the most frequent problems, one per line.
+/// Returns suggestions for the problems of the result. The first one concerns the most frames.
 std::vector<std::string> advice_of(const RegisterSummary& summary);
 
 /// Returns a summary for the terminal. Its last lines state which frames were used and, for the

@@ -451,9 +451,11 @@ std::string to_failure_page(const RegisterSummary& summary) {
     add_provenance(page.facts, summary.warnings);
     page.sections = {frames_of(summary)};
     page.next_steps = {
-        {"Axes, channels and slices of the series", "sextant info " + transforms.series},
-        {"Search for rotated frames", fmt::format("sextant register {} -o {} --rotation 180",
-                                                  transforms.series, summary.output)}};
+        {"Axes, channels and slices of the series", "sextant info " + transforms.series}};
+    if (summary.evidence.rotated)
+        page.next_steps.push_back(
+            {"Search for rotated frames", fmt::format("sextant register {} -o {} --rotation 180",
+                                                      transforms.series, summary.output)});
     return report::render(page);
 }
 

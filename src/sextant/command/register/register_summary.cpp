@@ -74,48 +74,66 @@ Counts counts_of(const std::vector<FrameRegistration>& places) {
     return sorted;
 }
 
-constexpr std::string_view out_of_reach =
-    "some frames are outside the search range: try --rotation 180 if they are rotated, or leave "
-    "them out of the series";
-
-constexpr std::string_view out_of_reach_of_fields =
-    "some frames are outside the search range: displacement fields need an overlap with the "
-    "reference; try --model rigid, or --reference N";
-
 std::string_view advice_for(std::string_view flag) {
     const auto flags = report::frame_flags();
     const auto found = std::ranges::find(flags, flag, &report::FrameFlag::name);
     return found == flags.end() ? "" : found->advice;
 }
 
-bool is_out_of_reach(const FrameRegistration& place) {
-    return place.left_out.find("overlap") != std::string::npos ||
-           place.left_out.find("resembles") != std::string::npos;
+/// Returns the number of frames that are left out for this kind of reason.
+std::int64_t omitted(const RegisterSummary& summary, Omission kind) {
+    return std::ranges::count(summary.transforms.frames, kind, &FrameRegistration::omission);
 }
 
-/// Returns advice for the most frequent flag; "" if there is none.
-std::string advice_on_flags(const RegisterSummary& summary, const Counts& counts) {
-    const std::vector<FrameRegistration>& frames = summary.transforms.frames;
-    const auto unreached = std::count_if(frames.begin(), frames.end(), is_out_of_reach);
-    std::string flag;
-    std::int64_t most = 0;
-    for (const auto& [each, count] : counts) {
-        // Gaps are common and harmless, so advice for another flag is more useful.
-        if (!advice_for(each).empty() && each != "gaps" && count > most)
-            flag = each, most = count;
-    }
-    if (unreached > 0 && unreached >= most)
-        return std::string(summary.transforms.model == name(MotionModel::nonrigid)
-                               ? out_of_reach_of_fields
-                               : out_of_reach);
-    if (flag.empty() && !counts.empty() && counts.front().first == "gaps")
-        flag = "gaps";
-    return flag.empty() ? "" : fmt::format("{} frames: {}", flag, advice_for(flag));
+/// Advice, and the number of frames that it concerns.
+struct Advice {
+    std::int64_t frames = 0;
+    std::string text = {};
+};
+
+/// Returns advice for the most frequent flag, but for harmless flags only if there is no other.
+Advice advice_on_flags(const Counts& counts) {
+    const auto harmless = [](const auto& each) {
+        return each.first == "gaps" ? 2 : each.first == "mended" ? 1 : 0;
+    };
+    const auto worst = std::ranges::min_element(counts, {}, harmless);
+    if (worst == counts.end() || advice_for(worst->first).empty())
+        return {};
+    return {harmless(*worst) > 0 ? 0 : worst->second,
+            fmt::format("{} frames: {}", worst->first, advice_for(worst->first))};
+}
+
+/// Returns advice for frames that resemble no other frame, by their evidence; "" if there is none.
+std::string advice_on_evidence(const FrameEvidence& evidence) {
+    if (evidence.rotated)
+        return fmt::format("frame {} resembles frame {} if it is rotated by {:.0f} degrees: try "
+                           "--rotation 180",
+                           evidence.frame, evidence.rotated->other, evidence.rotated->degrees);
+    if (evidence.noise)
+        return fmt::format("frame {} shows hardly more than noise: register a channel with more "
+                           "signal (--channel) and apply its motions to this one (sextant apply), "
+                           "or sum neighbouring frames first",
+                           evidence.frame);
+    return "";
+}
+
+/// Returns advice for frames that are left out because they resemble no other frame.
+Advice advice_on_unlike(const RegisterSummary& summary) {
+    Advice advice{omitted(summary, Omission::unlike), advice_on_evidence(summary.evidence)};
+    if (advice.frames == 0 || !advice.text.empty())
+        return advice;
+    advice.text = summary.transforms.model == name(MotionModel::nonrigid)
+                      ? "frames are left out that overlap the reference too little for a "
+                        "displacement field: try --model rigid, or --reference N"
+                      : "frames are left out that resemble none of the others: record at shorter "
+                        "intervals if neighbouring frames overlap by less than half";
+    return advice;
 }
 
 /// Describes motions within frames that remain after registration, and what to try; "" if noise
 /// explains them.
-std::string misfit_text(const RegistrationResult& result) {
+std::string misfit_text(const RegisterSummary& summary) {
+    const RegistrationResult& result = summary.result;
     const registration::SeriesMisfit& misfit = result.misfit;
     if (!misfit.significant)
         return "";
@@ -127,11 +145,17 @@ std::string misfit_text(const RegistrationResult& result) {
                            misfit.pixels, evidence,
                            result.rows ? "their jitter has not been removed completely"
                                        : "scan lines jitter, try --scan-rows");
+    constexpr double hardly = 1; // pixels
+    const std::vector<FrameRegistration> places = registered(summary);
+    const bool still = places.size() > 2 && farthest(places) < hardly && !summary.corrected;
     const bool most_general =
         result.model == MotionModel::affine || !result.model_reason.empty() || result.rows;
     return fmt::format("parts of frames still move relative to one another, by {:.2f} px (RMS, "
-                       "{}): try {}",
+                       "{}): {}try {}",
                        misfit.pixels, evidence,
+                       still ? "the frames hardly move, so a pattern of the detector may hold "
+                               "them: try --dark and --gain, else "
+                             : "",
                        most_general ? "--model nonrigid"
                                     : "--model auto, or --scan-rows if rows are scanned slowly");
 }
@@ -140,9 +164,8 @@ std::string misfit_text(const RegistrationResult& result) {
 std::string unresolved_text(const RegistrationResult& result) {
     if (result.resolution.values.empty() || result.resolution.resolved > 0)
         return "";
-    return "the averages of even and odd frames do not correlate: motions may be wrong, or frames "
-           "too noisy; compare frames in the aligned stack, sum neighbouring frames first, or try "
-           "--reference N";
+    return "the averages of even and odd frames do not correlate: frames are too noisy, or motions "
+           "wrong; sum neighbouring frames first, and compare frames in the aligned stack";
 }
 
 std::string closing_of(const RegisterSummary& summary,
@@ -301,30 +324,41 @@ std::string resolution_text(const RegisterSummary& summary) {
 
 std::vector<std::string> advice_on_failure(const RegisterSummary& summary) {
     const std::vector<FrameRegistration>& frames = summary.transforms.frames;
+    const Advice unlike = advice_on_unlike(summary);
     std::vector<std::string> all;
-    if (std::ranges::any_of(frames, is_out_of_reach)) {
-        all = {
-            "try --rotation 180 if frames are rotated",
-            "if frames are noisy, register a channel with more signal (--channel) and apply its "
-            "motions to this one (sextant apply), or register sums of neighbouring frames",
-            "if shading or contamination is stronger than the specimen, try --flatten on; if the "
-            "detector's fixed pattern is stronger, try --dark, --gain and --defects",
-            "record at shorter intervals if neighbouring frames overlap by less than half"};
+    if (unlike.frames > 0)
+        all.push_back(unlike.text);
+    const std::pair<Omission, std::string_view> others[] = {
+        {Omission::unusable, "check the shutter, --channel and --slice: some frames are unusable"},
+        {Omission::unreadable, "some frames cannot be read"}};
+    for (const auto& [kind, text] : others) {
+        const auto frame = std::ranges::find(frames, kind, &FrameRegistration::omission);
+        if (frame != frames.end())
+            all.insert(
+                omitted(summary, kind) > unlike.frames ? all.begin() : all.end(),
+                fmt::format("{}, such as frame {} ({})", text, frame->frame, frame->left_out));
     }
-    const auto unusable = std::ranges::find_if(frames, [](const FrameRegistration& frame) {
-        return !frame.left_out.empty() && !is_out_of_reach(frame);
-    });
-    if (unusable != frames.end())
-        all.push_back(fmt::format(
-            "check the shutter, --channel and --slice: some frames are unusable, such as "
-            "frame {} ({})",
-            unusable->frame, unusable->left_out));
+    if (unlike.frames > 0 && advice_on_evidence(summary.evidence).empty()) {
+        if (!summary.result.flattened)
+            all.emplace_back("if shading or contamination is stronger than the specimen, try "
+                             "--flatten on");
+        if (!summary.corrected)
+            all.emplace_back("if the detector's fixed pattern is stronger than the specimen, try "
+                             "--dark, --gain and --defects");
+    }
     return all;
 }
 
 std::vector<std::string> advice_of(const RegisterSummary& summary) {
-    std::vector<std::string> all = {advice_on_flags(summary, counts_of(registered(summary))),
-                                    misfit_text(summary.result), unresolved_text(summary.result)};
+    Advice unlike = advice_on_unlike(summary),
+           flags = advice_on_flags(counts_of(registered(summary)));
+    if (unlike.frames == 0 && !unlike.text.empty()) // the evidence is about frames in doubt
+        flags.text = std::exchange(unlike.text, "");
+    const bool many = 2 * flags.frames >= std::ssize(summary.transforms.frames);
+    std::vector<std::string> all = {unlike.text, unresolved_text(summary.result),
+                                    misfit_text(summary), flags.text};
+    if (many)
+        std::rotate(all.begin() + (unlike.frames >= flags.frames), all.end() - 1, all.end());
     std::erase(all, "");
     return all;
 }
