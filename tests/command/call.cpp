@@ -150,6 +150,18 @@ TEST(CommandLine, gives_words_after_two_dashes_and_numbers_to_arguments) {
               (Given{{"inputs", {"-", "-5", "--fast", "--"}}}));
 }
 
+TEST(CommandLine, gives_further_inputs_only_words_that_no_option_takes) {
+    Operation one = trial();
+    one.options["inputs"].is_required = false;
+    one.options["kind"].is_positional = false;
+    one.options["output"].or_without("-");
+    const auto given = [&](const std::vector<std::string>& words) {
+        return split_words(one, words).given;
+    };
+    EXPECT_EQ(given({"a", "b", "-o"}), (Given{{"inputs", {"a", "b"}}, {"output", {"-"}}}));
+    EXPECT_EQ(given({"a", "-o", "b", "c"}), (Given{{"inputs", {"a", "c"}}, {"output", {"b"}}}));
+}
+
 TEST(CommandLine, states_the_first_mistake_and_whether_help_is_requested) {
     Operation one = trial();
     one.options["inputs"].kind = Field::Kind::text;

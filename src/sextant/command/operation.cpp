@@ -193,11 +193,14 @@ class WordSplitter {
         return false;
     }
 
-    /// Returns the positional argument that takes the next word; null if there is none.
+    /// Returns the positional argument that takes the next word; null if there is none. A list of
+    /// further inputs, which is not required, takes no word that can be a value of an option.
     const Field* next_argument() const {
         for (const Field& field : operation_.options.fields) {
-            if (field.is_positional &&
-                (field.kind == Field::Kind::texts || !line_.given.contains(field.name)))
+            const bool is_list = field.kind == Field::Kind::texts;
+            const bool is_open = is_list ? field.is_required || (!last_ && !open_)
+                                         : !line_.given.contains(field.name);
+            if (field.is_positional && is_open)
                 return &field;
         }
         return nullptr;

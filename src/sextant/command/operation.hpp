@@ -92,7 +92,8 @@ struct CommandLine {
 /// variable number of values does not take a word that is meant as an input. A number that follows
 /// a list of numbers is added to the list. Other words become positional arguments, such as inputs,
 /// until all positional arguments have a value; further words become values of the preceding option
-/// if it is a list or its value is optional. Throws InvalidTask if the value of the last option is
+/// if it is a list or its value is optional, otherwise of a list of arguments that is not required.
+/// Throws InvalidTask if the value of the last option is
 /// missing.
 CommandLine split_words(const Operation& operation, std::span<const std::string> words);
 
