@@ -48,6 +48,8 @@ TEST(RegisterText, ends_with_the_frames_that_were_used_and_their_flags) {
                                         {"flag": "ambiguous", "frames": 1}])"));
     EXPECT_EQ(json["relative_to"], "the average of stage 1");
     EXPECT_TRUE(json["aligned"].is_null());
+    EXPECT_EQ(json["displaced"], 0);
+    EXPECT_EQ(json["advice"].size(), 1);
 }
 
 TEST(RegisterText, advises_by_evidence_what_to_try_for_frames_that_resemble_no_other) {

@@ -430,6 +430,8 @@ std::string to_json(const RegisterSummary& summary) {
                  "reference")
         .add_result("aligned", aligned_json(summary.aligned))
         .add_result("streak_pixels", summary.streaks.pixels)
+        .add_result("displaced", farthest(places))
+        .add_result("advice", advice_of(summary))
         .add_result("files", summary.files)
         .include(provenance_of_run(summary.warnings));
     return sextant::to_json(record);
