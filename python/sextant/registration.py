@@ -388,6 +388,8 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
              slice: Optional[int] = None, **options: Unpack[RegisterOptions]) -> Registration:
     """Align the frames of a noisy series, and average them.
 
+    A call registers one series; for several, call the function for each.
+
     Motions are those of the content of frames, to the right and downward. With more than one stage,
     they are relative to the average of the stage before the last one (``found.relative_to``), so
     the motion of the reference frame is a few hundredths of a pixel instead of 0.

@@ -419,5 +419,94 @@ class Outputs(CommandTest):
         self.assertTrue(os.path.exists("out.html"))
 
 
+class SeveralSeries(CommandTest):
+    @classmethod
+    def prepare(cls):
+        size = "--frames 4 --width 64 --height 64 --specimen carbon --dose 50"
+        for folder in ("x", "y", "z"):
+            os.mkdir(folder)
+        for seed, name in enumerate(("x/a.npy", "y/a.npy", "b.npy")):
+            sextant(f"synthesize -o {name} {size} --seed {seed}")
+        sextant(f"synthesize -o blank.npy {size} --blanks 0,1,2")
+        sextant("synthesize -o one.npy --frames 1 --width 64 --height 64")
+        for copy in ("z/0.npy", "z/1.npy"):
+            shutil.copy("one.npy", copy)
+
+    def setUp(self):
+        shutil.rmtree("out", ignore_errors=True)
+
+    def expect_single(self, series, folder, options):
+        shutil.rmtree("single", ignore_errors=True)
+        register(f"{series} -o single --reproducible {options}")
+        for name in os.listdir("single"):
+            if name != "transforms.json":  # names its files
+                same(f"single/{name}", f"{folder}/{name}", what=f"{series} {options}")
+        self.assertEqual(shifts("single/transforms.json"), shifts(f"{folder}/transforms.json"))
+
+    def test_each_series_has_the_results_of_a_single_run(self):
+        all_series = "x/a.npy y/a.npy b.npy"
+        for options, single, processes in (("--ranks 2", "--ranks 1", 0), ("--ranks 3", "--ranks 1", 0),
+                                           ("--ranks 4", "--ranks 4", 0), ("", "--ranks 1", 2), ("", "--ranks 4", 4)):
+            if processes and not MPIRUN:
+                continue
+            done = register(f"{all_series} -o out --reproducible {options}", "3 of 3 series registered", processes=processes)
+            self.assertEqual(len(done.out.splitlines()), 4)
+            self.assertEqual(sorted(os.listdir("out")), ["b", "x_a", "y_a"])
+            for series, folder in (("x/a.npy", "out/x_a"), ("y/a.npy", "out/y_a"), ("b.npy", "out/b")):
+                self.expect_single(series, folder, single)
+
+    def test_a_failure_does_not_end_the_others(self):
+        for ranks in (1, 2, 5):
+            done = register(f"blank.npy b.npy missing.npy 'z/*.npy' -o out --ranks {ranks} --report out/all.html --json=all.json",
+                            "2 of 4 series registered", "blank.npy (1 of 4): advice: frame 0 shows hardly more than noise", "missing.npy: no such file", code=1)
+            found = load("all.json")["runs"]
+            self.assertEqual([one["series"] for one in found], ["blank.npy", "b.npy", "missing.npy", "z/*.npy"])
+            self.assertEqual([one["error"] is None for one in found], [False, True, False, True])
+            self.assertEqual([one["run"] and one["run"]["registered"] for one in found], [None, 4, None, 2])
+            self.assertIn("only 1 of 4 frames", found[0]["error"])
+            page = read("out/all.html")
+            self.assertEqual(re.findall('<a href="([^"]*)"', page), ["blank/report.html", "b/report.html", "z/report.html"])
+            self.assertIn("not registered: missing.npy: no such file", page)
+            self.assertTrue(all(os.path.exists(f"out/{name}/report.html") for name in ("blank", "b", "z")))
+
+    def test_an_interrupted_call_continues(self):
+        line = "b.npy x/a.npy y/a.npy -o out --ranks 1 --reproducible"
+        done = Path("out/b/checkpoint.done")
+        for _ in range(10):
+            self.setUp()
+            process = start(f"register {line}")
+            wait_for(lambda: process.poll() is not None or done.exists())
+            process.kill()
+            process.communicate()
+            if done.exists():
+                break
+        stored, before = done.read_text(), os.stat("out/b/average.tif").st_mtime_ns
+        register(line, "b.npy (1 of 3): was registered before an interruption", "3 of 3 series registered")
+        self.assertEqual(os.stat("out/b/average.tif").st_mtime_ns, before)
+        self.assertFalse(list(Path("out").rglob("checkpoint.*")))
+        self.assertNotIn("interruption", register(line).err, "a call that has ended is not continued")
+        for text, options, continues in ((stored, "", True), ("{}", "", False), (stored, "--stages 1", False),
+                                         (stored, "--restart", False)):
+            done.write_text(text)
+            self.assertEqual("interruption" in register(f"{line} {options}").err, continues, options)
+        done.write_text(stored)
+        later = done.stat().st_mtime + 9
+        os.utime("out/b/transforms.json", (later, later))
+        self.assertNotIn("interruption", register(line).err, "another call has written the results since")
+
+    def test_refused_calls(self):
+        refuses("""
+        2 one.npy: has one frame; if the 2 files are one series, quote their pattern, such as '*.npy' <- register one.npy b.npy -o out
+        2 b.npy is given twice <- register b.npy ./b.npy -o out
+        2 --follow: follows one series, but 2 are given <- register b.npy x/a.npy -o out --follow
+        2 --aligned all.tif: one file for 2 series, expected auto, on or off <- register b.npy x/a.npy -o out --aligned=all.tif
+        1 page.html <- register b.npy x/a.npy -o out --report nowhere/page.html
+        2 is an input <- register b.npy x/a.npy -o out --report x/a.npy
+        1 does not exist <- register b.npy x/a.npy -o nowhere/out
+        1 blank.npy: is not a folder <- register b.npy x/a.npy -o blank.npy
+        2 their results would have the same folder x_a <- register x/a.npy x/a.mrc -o out
+        """)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -14,6 +14,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/register/result_folder.hpp"
+#include "sextant/command/register/series_set.hpp"
 #include "sextant/command/series/aligned_stack.hpp"
 #include "sextant/command/series/detector_files.hpp"
 #include "sextant/core/atomic_file.hpp"
@@ -26,6 +27,7 @@
 #include "sextant/report/registration_sections.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <list>
 #include <memory>
@@ -45,6 +47,7 @@ namespace {
 /// The options of `sextant register`.
 struct RegisterCommand {
     SourceChoice source;
+    std::vector<std::string> more; ///< further series
     std::string output, format = "tif";
     AlignedChoice aligned;
     std::optional<std::int64_t> ranks;
@@ -56,6 +59,43 @@ struct RegisterCommand {
     bool nonrigid() const { return registration.model == MotionModel::nonrigid; }
 };
 
+std::vector<std::string> all_series(const RegisterCommand& command) {
+    std::vector<std::string> series = command.more;
+    series.insert(series.begin(), command.source.image);
+    return series;
+}
+
+/// Throws InvalidFile unless the output folder exists and is writable, or can be created.
+void check_folder(const std::string& output) {
+    std::error_code unknown;
+    const std::filesystem::path folder(output);
+    if (std::filesystem::exists(folder, unknown)) {
+        if (!std::filesystem::is_directory(folder, unknown))
+            throw InvalidFile(output, "is not a folder");
+        return require_writable((folder / "transforms.json").string());
+    }
+    const auto parent = std::filesystem::absolute(folder).lexically_normal().parent_path();
+    const auto above = folder.has_filename() ? parent : parent.parent_path();
+    if (!std::filesystem::is_directory(above, unknown))
+        throw InvalidFile(output, fmt::format("the folder {} does not exist", above.string()));
+    if (access(above.c_str(), W_OK) != 0)
+        throw InvalidFile(output, fmt::format("the folder {} is not writable", above.string()));
+}
+
+bool is_in(const std::string& folder, const std::string& path) {
+    const auto parent = std::filesystem::path(path).parent_path();
+    return parent.lexically_normal() ==
+           (std::filesystem::path(folder) / "").lexically_normal().parent_path();
+}
+
+/// Creates a folder unless it exists. Throws InvalidFile.
+void create_folder(const std::string& folder) {
+    std::error_code failed;
+    std::filesystem::create_directory(folder, failed);
+    if (failed)
+        throw InvalidFile(folder, "cannot be created: " + failed.message());
+}
+
 TextSink into(AtomicFile& file) {
     return [&file](std::string_view part) { file.write(part); };
 }
@@ -64,11 +104,14 @@ TextSink into(AtomicFile& file) {
 /// results are kept in a checkpoint in the output folder.
 class RegisterRun {
   public:
-    /// `threads`: the number of threads on this rank.
-    RegisterRun(const RegisterCommand& command, Communicator communicator, int threads)
+    /// `threads`: the number of threads on this rank. `label`: text before notes and progress
+    /// lines, for one of several series, whose summaries are not printed.
+    RegisterRun(const RegisterCommand& command, Communicator communicator, int threads,
+                std::string label = {}, bool shows_progress = true)
         : command_(command),
           communicator_(std::move(communicator)),
-          progress_(communicator_.rank() == 0),
+          progress_(communicator_.rank() == 0 && shows_progress),
+          label_(std::move(label)),
           options_(command.registration) {
         options_.threads = threads;
         options_.recorded_mean = !command.reports.report.empty();
@@ -86,14 +129,11 @@ class RegisterRun {
                 require_compatible(options_);
             });
         });
-        std::error_code failed;
-        std::filesystem::create_directory(command_.output, failed);
-        if (failed)
-            throw InvalidFile(command_.output, "cannot be created: " + failed.message());
+        create_folder(command_.output);
     }
 
-    /// Collective.
-    void run() {
+    /// Returns the results as JSON, on rank 0. Collective.
+    std::string run() {
         std::unique_ptr<FrameSource> source;
         agree(communicator_, [&] { source = open(); });
         std::optional<TraceClocks> clocks;
@@ -103,11 +143,17 @@ class RegisterRun {
         register_series(std::move(source), log);
         if (clocks)
             summary_.work = gather_work(communicator_, *clocks, log);
-        if (communicator_.rank() == 0)
-            report();
+        std::string json;
+        agree(communicator_, [&] {
+            if (communicator_.rank() == 0)
+                json = report();
+        });
+        return json;
     }
 
   private:
+    void note(const std::string& text) const { print_note(label_ + text); }
+
     std::string path_of(const std::string& name) const {
         return (std::filesystem::path(command_.output) / name).string();
     }
@@ -136,31 +182,13 @@ class RegisterRun {
         summary_.aligned = plan_aligned(
             command_.aligned, path_of(fmt::format("aligned.{}", command_.format)), header_);
         if (communicator_.rank() == 0) {
-            check_folder();
+            check_folder(summary_.output);
             if (command_.nonrigid() && !prepares_)
-                print_note(describe_field_storage(header_, options_.stages));
+                note(describe_field_storage(header_, options_.stages));
             check_reports();
             earlier_ = results_of_earlier_run(summary_.output);
         }
         return source;
-    }
-
-    void check_folder() const {
-        std::error_code unknown;
-        const std::filesystem::path folder(summary_.output);
-        if (std::filesystem::exists(folder, unknown)) {
-            if (!std::filesystem::is_directory(folder, unknown))
-                throw InvalidFile(summary_.output, "is not a folder");
-            return require_writable(path_of("transforms.json"));
-        }
-        const auto parent = std::filesystem::absolute(folder).lexically_normal().parent_path();
-        const auto above = folder.has_filename() ? parent : parent.parent_path();
-        if (!std::filesystem::is_directory(above, unknown))
-            throw InvalidFile(summary_.output,
-                              fmt::format("the folder {} does not exist", above.string()));
-        if (access(above.c_str(), W_OK) != 0)
-            throw InvalidFile(summary_.output,
-                              fmt::format("the folder {} is not writable", above.string()));
     }
 
     /// Returns the files to be written to the output folder.
@@ -184,11 +212,8 @@ class RegisterRun {
         all.insert(all.end(), elsewhere.begin(), elsewhere.end());
         if (command_.aligned.is_file())
             elsewhere.push_back(command_.aligned.when);
-        std::erase_if(elsewhere, [&](const std::string& path) {
-            const std::filesystem::path folder(summary_.output);
-            const auto parent = std::filesystem::path(path).parent_path();
-            return parent.lexically_normal() == (folder / "").lexically_normal().parent_path();
-        });
+        std::erase_if(elsewhere,
+                      [&](const std::string& path) { return is_in(summary_.output, path); });
         require_distinct(all);
         keep_inputs(files_read(command_.source, "", all), all);
         keep_inputs(paths_of(command_.detector, all), all);
@@ -202,9 +227,10 @@ class RegisterRun {
     RunControl control() {
         return {.progress = [this](std::string_view part, std::int64_t done, std::int64_t all) {
             const bool divided = communicator_.size() > 1 && !part.starts_with("write ");
-            progress_.say(divided ? fmt::format("{} on rank 0 of {} ({} frames in all):", part,
-                                                communicator_.size(), header_.frames)
-                                  : std::string(part),
+            progress_.say(label_ +
+                              (divided ? fmt::format("{} on rank 0 of {} ({} frames in all):", part,
+                                                     communicator_.size(), header_.frames)
+                                       : std::string(part)),
                           done, all);
         }};
     }
@@ -214,11 +240,11 @@ class RegisterRun {
         hooks.write = [this](const RegistrationResult& result, RegisteredFrames& frames) {
             write(result, frames);
         };
-        hooks.resumed = [follows = command_.following.follow](std::size_t results) {
-            print_note(follows
-                           ? fmt::format("{} results computed while following are reused", results)
-                           : fmt::format("resuming an earlier run: {} of its results are reused",
-                                         results));
+        hooks.resumed = [this](std::size_t results) {
+            note(command_.following.follow
+                     ? fmt::format("{} results computed while following are reused", results)
+                     : fmt::format("resuming an earlier run: {} of its results are reused",
+                                   results));
         };
         hooks.failed = [this](std::span<const FrameRegistration> frames) {
             report_failure(frames);
@@ -361,7 +387,7 @@ class RegisterRun {
             summary_.warnings.push_back(fmt::format(
                 "{}: {}", path_, offset_remark(result.offset, "average." + command_.format)));
         if (const std::string ignored = describe_ignored(result); !ignored.empty())
-            print_note(ignored);
+            note(ignored);
         summary_.transforms.reference = result.reference;
         summary_.transforms.canvas = result.canvas;
         summary_.transforms.stages = result.stages;
@@ -428,30 +454,34 @@ class RegisterRun {
         summary_.result.flattened = options_.flatten == Flattening::on;
         examine_frames();
         for (const std::string& advice : advice_on_failure(summary_))
-            print_note("advice: " + advice);
+            note("advice: " + advice);
         const std::string& page = command_.reports.report;
         if (page.empty())
             return;
         write_text(page, to_failure_page(summary_));
-        print_note(page + " shows the frames");
+        note(page + " shows the frames");
     }
 
-    void report() {
+    std::string report() {
         progress_.clear();
         for (const std::string& warning : summary_.result.warnings)
             summary_.warnings.push_back(fmt::format("{}: {}", summary_.transforms.series, warning));
         for (const std::string& warning : warnings_of_frames(summary_.transforms))
             summary_.warnings.push_back(warning);
         examine_frames();
+        std::string json = to_json(summary_);
         JointCommit together;
-        write_reports(command_.reports, summary_.warnings, to_json(summary_), to_text(summary_),
+        write_reports(command_.reports, summary_.warnings, json,
+                      label_.empty() ? to_text(summary_) : "",
                       summary_.work ? to_page(summary_) : "");
         together.commit();
+        return json;
     }
 
     const RegisterCommand& command_;
     const Communicator communicator_;
     Progress progress_;
+    const std::string label_;
     RegistrationOptions options_;
     bool prepares_ = false;
     FrameHeader header_;                            ///< header of the series
@@ -469,6 +499,8 @@ registration::Division division_for(const RegisterCommand& command, const Call& 
         return {launched ? 0 : static_cast<int>(command.ranks.value_or(1)),
                 command.registration.threads, 0};
     const int cores = std::clamp(Cores::available().count(), 1, most_threads);
+    if (std::ssize(command.more) + 1 >= cores)
+        return {cores, 1, 0}; // each rank registers whole series
     const FrameHeader header =
         format::open_frames(command.source.image, command.source.options())->header();
     return registration::best_division(cores, header.frames,
@@ -499,7 +531,110 @@ RegisterCommand followed(const RegisterCommand& command) {
     return batch;
 }
 
+/// Throws InvalidTask or InvalidFile for calls with several series that would fail for each, or
+/// whose outputs are in conflict.
+void check_several(const RegisterCommand& all, std::span<const RegisterCommand> each) {
+    if (all.following.follow)
+        throw InvalidTask(
+            fmt::format("--follow: follows one series, but {} are given", each.size()));
+    if (all.aligned.is_file())
+        throw InvalidTask(
+            fmt::format("--aligned {}: one file for {} series, expected auto, on or off",
+                        all.aligned.when, each.size()));
+    std::vector<std::string> outputs = files_named({all.reports.report, all.reports.json});
+    require_distinct(outputs);
+    for (const RegisterCommand& one : each) {
+        if (is_stream(one.source.image))
+            throw InvalidFile(one.source.image, "is a stream; expected one series, and --follow");
+        try {
+            keep_inputs(files_read(one.source, "", outputs), outputs);
+        } catch (const InvalidFile&) {
+            // The error is reported with the results.
+        }
+    }
+    std::erase_if(outputs, [&](const std::string& path) { return is_in(all.output, path); });
+    check_outputs(outputs);
+    check_folder(all.output);
+    // The shell may have expanded a pattern of files with one frame each.
+    const std::filesystem::path first = each.front().source.image;
+    try {
+        if (format::open_frames(first, each.front().source.options())->header().frames > 1)
+            return;
+    } catch (const InvalidFile&) {
+        return; // the error is reported with the results
+    }
+    throw InvalidTask(fmt::format(
+        "{}: has one frame; if the {} files are one series, quote their pattern, such as '{}'",
+        first.string(), each.size(),
+        (first.parent_path() / "*").string() + first.extension().string()));
+}
+
+/// Returns everything that the results of a series depend on: the version, the options, and the
+/// names, sizes and times of the files.
+std::string identity_of(const RegisterCommand& one, const Record& options) {
+    std::string identity = version();
+    for (const Field& field : options.fields) {
+        if (field.name != "series" && field.name != "more" && field.name != "json")
+            identity += fmt::format("\n{}: {}", field.name, field.text());
+    }
+    std::vector<std::string> files = files_read(one.source, "", {});
+    for (std::string& file : paths_of(one.detector, {}))
+        files.push_back(std::move(file));
+    for (const std::string& file : files) {
+        std::error_code unknown;
+        identity +=
+            fmt::format("\n{}: {} {}", file, std::filesystem::file_size(file, unknown),
+                        std::filesystem::last_write_time(file, unknown).time_since_epoch().count());
+    }
+    return identity;
+}
+
+/// Returns the division of the cores for the first series that can be read.
+registration::Division division_for_several(std::span<const RegisterCommand> each,
+                                            const Call& call) {
+    for (const RegisterCommand& one : each) {
+        try {
+            return division_for(one, call);
+        } catch (const InvalidFile&) {
+            // The error is reported with the results.
+        }
+    }
+    return {1, 1, 0};
+}
+
+/// Registers several series, each into its own folder in the output folder.
+int run_several(const RegisterCommand& all, const Call& call) {
+    const std::vector<std::string> series = all_series(all);
+    const std::vector<std::string> folders = folders_of_series(series);
+    std::vector<RegisterCommand> each(series.size(), all);
+    for (std::size_t i = 0; i < series.size(); ++i) {
+        const std::filesystem::path folder = std::filesystem::path(all.output) / folders[i];
+        each[i].source.image = series[i];
+        each[i].output = folder.string();
+        each[i].reports = {"", all.reports.report.empty() ? "" : (folder / "report.html").string()};
+    }
+    check_several(all, each);
+    create_folder(all.output);
+    const registration::Division division = division_for_several(each, call);
+    std::vector<SeriesTask> tasks;
+    for (const RegisterCommand& one : each) {
+        const auto run = [&](const Communicator& ranks, const std::string& label, bool shows) {
+            return RegisterRun(one, ranks, division.threads, label, shows).run();
+        };
+        tasks.push_back({one.source.image, one.output, one.reports.report,
+                         [&] { return identity_of(one, call.options); }, run});
+    }
+    std::atomic<bool> complete = true;
+    launch_ranks(call, division.ranks, [&](const Communicator& ranks) {
+        if (!register_all(ranks, tasks, all.registration.restart, all.reports, all.output))
+            complete = false;
+    });
+    return complete ? 0 : 1;
+}
+
 int run_register(const RegisterCommand& given, const Call& call) {
+    if (!given.more.empty())
+        return run_several(given, call);
     if (!given.following.follow) {
         if (is_stream(given.source.image))
             throw InvalidFile(given.source.image,
@@ -521,6 +656,13 @@ Record record_of(RegisterCommand& command) {
     series.name = "series";
     series.value_name = "SERIES";
     record.include(std::move(source));
+    const auto after_series = record.fields.begin() + 1;
+    Record others;
+    others
+        .add("more", command.more, "SERIES...", "further series; the results of x.mrc are in DIR/x")
+        .file()
+        .positional();
+    record.fields.insert(after_series, others.fields.front());
     declare_output(record, command.output, "DIR", "folder of the results (docs/registration.md)");
     record.include(record_of(command.aligned));
     record.add("format", command.format, "EXT", "file format of images")
@@ -549,7 +691,7 @@ Effects effects_of(RegisterCommand& command) {
                       command.source.image),
           [&] { return is_stream(command.source.image); }},
          {{"gap"}, "--aligned=off writes no frames", [&] { return command.aligned.when != "off"; }},
-         effect_of_external({command.source.image})});
+         effect_of_external(all_series(command))});
     return effects;
 }
 
@@ -559,21 +701,17 @@ namespace {
 
 std::string notes_of_register() {
     std::string notes =
-        "Motions state how far the content of a frame has moved relative to the reference: to the "
-        "right\n"
-        "(tx), downward (ty) and clockwise (alpha). Two frames are searched for motions of up to "
-        "half a\n"
-        "frame in each direction and rotations of up to --rotation. Frames that overlap the "
-        "reference by\n"
-        "less than half are registered through frames in between. Result images cover the area of "
-        "the\n"
-        "reference; with --canvas union, the area of all averaged frames; with --canvas common, "
-        "the area\n"
-        "that all of them share.\n"
-        "Flags of frames in transforms.csv and the report:\n";
+        "Motions state how far the content has moved relative to the reference: to the right (tx), "
+        "downward\n(ty) and clockwise (alpha). Frames are searched for motions of up to half a "
+        "frame in each direction\nand rotations of up to --rotation; frames that overlap the "
+        "reference by less than half are\nregistered through frames in between. Result images "
+        "cover the reference; with --canvas union, all\naveraged frames; with --canvas common, "
+        "the area that all of them share.\nFlags of frames, which transforms.csv and the report "
+        "state, and the last lines of the output count:\n";
     for (const report::FrameFlag& flag : report::frame_flags())
         notes += fmt::format("  {:<14} {}\n", flag.name, flag.meaning);
-    return notes + "The last lines of the output count the flags and give advice.";
+    notes.pop_back();
+    return notes;
 }
 
 } // namespace
