@@ -86,6 +86,7 @@ run() {
     done
     run register-outputs 'register series.npy -o out/aligned --aligned=out/frames.mrc --stages 1 --format mrc --average weighted --canvas common --report out/page.html'
     run register-few 'register series.npy -o out/aligned --frames 0-3 --reference 2 --canvas union --despike off --contrast same'
+    run register-several 'register series.npy brain/missing.npy -o out/several --ranks 2 --json=out/facts.json'
     "$SEXTANT" register series.npy -o aligned >/dev/null
     run apply 'apply aligned/transforms.json series.npy -o out/frames.npy --by shift'
     run apply-sum 'apply aligned/transforms.json series.npy -o out/sum.mrc --by splat --sum --count out/count.npy'
