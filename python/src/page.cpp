@@ -42,8 +42,9 @@ std::vector<Value> column(const py::dict& columns, const char* name) {
     return {array.data(), array.data() + array.size()};
 }
 
-/// Motions and normalised cross-correlations of the registered frames, given as columns.
-std::vector<Section> frame_sections(const py::dict& content) {
+/// The motions and normalised cross-correlations of the registered frames, given as columns. The
+/// drift is shown at the top of the page.
+void show_frames(const py::dict& content, report::Page& page) {
     const py::dict columns = content["frames"];
     const auto numbers = column<std::int64_t>(columns, "frame");
     const auto x = column<double>(columns, "tx"), y = column<double>(columns, "ty"),
@@ -68,9 +69,11 @@ std::vector<Section> frame_sections(const py::dict& content) {
     constexpr std::size_t most_shown = 50;
     const auto others = std::ssize(remarkable);
     remarkable.resize(std::min(remarkable.size(), most_shown));
-    return {drift_section(frames, content["reference"].cast<std::int64_t>(), ""),
-            frames_section(remarkable, others - std::ssize(remarkable)),
-            likeness_section(frames, content["likeness"].cast<std::string>())};
+    page.shown.insert(page.shown.begin(),
+                      drift_section(frames, content["reference"].cast<std::int64_t>(), ""));
+    page.sections = {rotation_section(frames),
+                     frames_section(remarkable, others - std::ssize(remarkable)),
+                     likeness_section(frames, content["likeness"].cast<std::string>())};
 }
 
 Section before_after(const py::dict& content) {
@@ -140,7 +143,7 @@ std::string page(const py::dict& content) {
                         first[2].cast<std::string>()};
     }
     if (content.contains("frames"))
-        page.sections = frame_sections(content);
+        show_frames(content, page);
     if (content.contains("alternatives"))
         page.sections.push_back(alternatives(content));
     return report::render(page);

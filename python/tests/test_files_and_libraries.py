@@ -344,7 +344,7 @@ def test_pages(movie, blobs):
     broken = np.concatenate([movie, movie[:1] * 0])
     nothing = np.zeros((1, 40), "f4")
     for result, words in [
-            (sextant.register(movie, recorded_mean=True), ["before and after", "Motion of", "stages"]),
+            (sextant.register(movie, recorded_mean=True), ["before and after", "<h2>Drift</h2>", "stages"]),
             (sextant.register(broken, model="nonrigid", ranks=1), ["every sample is 0", "left out"]),
             (sextant.label(blobs, grid="2x2"), ["components", "Candidates"]),
             (sextant.label(nothing), ["0 components"]),

@@ -402,6 +402,9 @@ class Outputs(CommandTest):
         page = register("movie.npy -o out --stages 1 --report -").out
         Path("page.html").write_text(page)
         self.assertRegex(page, r"\A<!DOCTYPE html>(?s:.*)</html>\n\Z")
+        self.assertEqual(re.findall("<h2>(.*?)</h2>", page)[:5], ["Drift", "The average, before and after", "What ran, and why",
+                                                                  "Where the time went", "Rotation and flags"])
+        self.assertNotIn("<table", page[:page.index("What ran")])
         sextant("report paged/page.html page.html -o both.html")
         self.assertEqual(read("both.html").count('figure class="compare"'), 2)
         cut("page.html", "cut.html", 5000)

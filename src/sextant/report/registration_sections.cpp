@@ -135,21 +135,24 @@ std::string chart_of(const CurveChart& chart) {
 
 Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t reference,
                       const std::string& pixel) {
-    const std::vector<MarkedPlaces> marks = marks_of(frames);
-    CurveChart drift{"Drift",
+    CurveChart drift{"Shift of the content",
                      fmt::format("motion relative to frame {}, to the right (x) and downward (y); "
                                  "bands: one standard deviation",
                                  reference),
                      "frame", "px"};
     drift.curves = {curve("x", frames, &RegisteredFrame::x, &RegisteredFrame::sigma_x),
                     curve("y", frames, &RegisteredFrame::y, &RegisteredFrame::sigma_y)};
-    drift.marks = marks;
+    drift.marks = marks_of(frames);
     drift.figures = {{fmt::format("{:.2f} px", farthest(frames)), "at most"}};
     if (!pixel.empty())
         drift.figures.push_back({pixel, "per pixel"});
+    return {"Drift", chart_of(drift)};
+}
+
+Section rotation_section(std::span<const RegisteredFrame> frames) {
     CurveChart turn{"Rotation", "clockwise, about the centre of the frame", "frame", "degrees"};
     turn.curves = {curve("angle", frames, &RegisteredFrame::angle, &RegisteredFrame::sigma_angle)};
-    return {"Motion of the frames", chart_of(drift) + chart_of(turn) + table_of(frames, marks)};
+    return {"Rotation and flags", chart_of(turn) + table_of(frames, marks_of(frames))};
 }
 
 namespace {

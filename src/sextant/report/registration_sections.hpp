@@ -30,12 +30,16 @@ struct RegisteredFrame {
     std::vector<std::string> flags = {};
 };
 
-/// Shows the shift and rotation of each frame of a series relative to the reference, with standard
-/// deviations. Below, lists the frames that have a flag or were left out, with the reasons.
+/// Shows the shift of each frame of a series relative to the reference, with standard deviations,
+/// and marks the frames that have a flag or were left out.
 ///
 /// Input     the frames of a series in order, numbered from 0; the pixel size if known ("0.2 nm").
 Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t reference,
                       const std::string& pixel);
+
+/// Shows the rotation of each frame, and lists the frames that have a flag or were left out, with
+/// the reasons.
+Section rotation_section(std::span<const RegisteredFrame> frames);
 
 /// Shows, for each frame of a series, the NCC with its reference before and after registration, the
 /// unexplained variance, and the uncertainty of its position.

@@ -147,7 +147,8 @@ std::string LiveView::page(const registration::LiveRegistration& live, std::int6
         row.left_out = frame.flag;
         rows.push_back(std::move(row));
     }
-    page.sections.push_back(report::drift_section(rows, live.reference(), ""));
+    page.shown = {report::drift_section(rows, live.reference(), "")};
+    page.sections = {report::rotation_section(rows)};
     return report::render(page);
 }
 

@@ -360,13 +360,17 @@ report::Fact series_fact(const SeriesTransforms& transforms) {
 
 std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
     const SeriesTransforms& transforms = summary.transforms;
-    std::vector<report::Fact> facts = {
+    std::vector<report::Fact> facts;
+    for (const std::string& advice : advice_of(summary))
+        facts.push_back({"What to try", advice});
+    const report::Fact others[] = {
         series_fact(transforms),
         {"Registered",
          fmt::format("{} to frame {}, {}, in {}", registered_count(summary), transforms.reference,
                      transforms.model, report::counted(transforms.stages, "stage"))},
         {"Motions are relative to", transforms.relative_to},
         {"Ranks", fmt::format("{} over {}", summary.ranks, summary.transport)}};
+    facts.insert(facts.end(), std::begin(others), std::end(others));
     if (!summary.result.model_reason.empty())
         facts.push_back({"Model", fmt::format("{}, chosen because {}", transforms.model,
                                               summary.result.model_reason)});
@@ -385,8 +389,6 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
                                                 summary.result.resumed)});
     if (const std::string text = resolution_text(summary); !text.empty())
         facts.push_back({"Resolution", text.substr(text.find(' ') + 1)});
-    for (const std::string& advice : advice_of(summary))
-        facts.push_back({"What to try", advice});
     constexpr std::size_t most_warnings = 8; // the page also lists the omitted frames below
     const auto shown = std::min(summary.warnings.size(), most_warnings);
     add_provenance(facts, {summary.warnings.begin(),
@@ -406,7 +408,11 @@ std::string to_page(const RegisterSummary& summary) {
     page.title = "Sextant: " + transforms.series;
     page.subtitle =
         fmt::format("{} registered", report::counted(registered_count(summary), "frame"));
-    page.shown = {pictures_of(summary), spectra_of(summary)};
+    std::vector<report::RegisteredFrame> frames;
+    std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
+                   shown_of);
+    page.shown = {drift_section(frames, transforms.reference, pixel_of(transforms)),
+                  pictures_of(summary)};
     page.facts = facts_of(summary);
     const auto& seconds = summary.result.seconds;
     page.phases = {{"inspect", seconds.inspection},
@@ -414,12 +420,10 @@ std::string to_page(const RegisterSummary& summary) {
                    {"stages", seconds.stages},
                    {"combine", seconds.average},
                    {"write", seconds.writing}};
-    std::vector<report::RegisteredFrame> frames;
-    std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
-                   shown_of);
     page.sections = {
-        drift_section(frames, transforms.reference, pixel_of(transforms)),
+        rotation_section(frames),
         frames_of(summary),
+        spectra_of(summary),
         field_of(summary),
         rows_of(summary),
         report::resolution_section(summary.result.resolution.values, summary.result.resolution.side,
