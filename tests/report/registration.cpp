@@ -96,7 +96,7 @@ std::vector<RegisteredFrame> five_frames() {
     for (std::size_t i = 0; i < frames.size(); ++i) {
         frames[i].frame = static_cast<std::int64_t>(i);
         frames[i].x = static_cast<double>(i);
-        frames[i].ncc_after = .8;
+        frames[i].ncc_after = .8, frames[i].ncc_before = .99957;
         frames[i].sigma_x = frames[i].sigma = .03;
     }
     frames[2].flags = {"mended", "gaps"};
@@ -143,7 +143,10 @@ TEST(RotationSection, lists_only_some_of_many_flags) {
 TEST(NccSection, shows_the_medians_of_used_frames) {
     const std::string html = likeness_section(five_frames(), "as they are").html;
     EXPECT_EQ(test::markup_error("<main>" + html + "</main>"), "");
-    EXPECT_THAT(html, HasSubstr(">0.8</tspan><tspan class=\"quiet\" dx=\"4\">registered (median)"));
+    EXPECT_THAT(html,
+                HasSubstr(">0.800</tspan><tspan class=\"quiet\" dx=\"4\">registered (median)"));
+    EXPECT_THAT(html, HasSubstr(">0.99957</tspan>"));
+    EXPECT_THAT(html, HasSubstr("frame 4: as they are 0.99957</title>"));
     EXPECT_THAT(html, HasSubstr(">0.36</tspan>")); // 1 - .8²
     EXPECT_THAT(html, HasSubstr(">as they are (median)</tspan>"));
     EXPECT_THAT(html, HasSubstr(">0.03</tspan>"));

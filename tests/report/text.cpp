@@ -65,6 +65,16 @@ TEST(Text, durations_have_three_digits_and_a_unit) {
     EXPECT_EQ(to_text(75.25), "75.2 s");
 }
 
+TEST(Text, correlations_have_two_digits_of_their_difference_from_one) {
+    EXPECT_EQ(correlation_to_text(.83412), "0.834");
+    EXPECT_EQ(correlation_to_text(.9913), "0.9913");
+    EXPECT_EQ(correlation_to_text(.99957), "0.99957");
+    EXPECT_EQ(correlation_to_text(.9999986), "0.9999986");
+    EXPECT_EQ(correlation_to_text(-.99957), "-0.99957");
+    EXPECT_EQ(correlation_to_text(0), "0.000");
+    EXPECT_EQ(correlation_to_text(1), "1.000");
+}
+
 TEST(Text, base64_follows_the_standard) {
     EXPECT_EQ(base64_of(""), "");
     EXPECT_EQ(base64_of("f"), "Zg==");

@@ -110,6 +110,7 @@ struct CurveChart {
     std::vector<Curve> curves = {}; ///< one to four
     std::vector<MarkedPlaces> marks = {};
     std::vector<KeyFigure> figures = {};
+    bool are_correlations = false; ///< tooltips show values by correlation_to_text()
 };
 
 /// The width of a chart: that of a page or of a phone, with the same font size.

@@ -255,7 +255,9 @@ class Picture {
             if (!std::isfinite(curve.values[i]))
                 continue;
             std::string words =
-                fmt::format("{} {}: {} {:.4g}", chart_.place, i, curve.name, curve.values[i]);
+                fmt::format("{} {}: {} {}", chart_.place, i, curve.name,
+                            chart_.are_correlations ? correlation_to_text(curve.values[i])
+                                                    : fmt::format("{:.4g}", curve.values[i]));
             if (!curve.deviations.empty())
                 words += fmt::format(" ± {:.2g}", curve.deviations[i]);
             if (!chart_.unit.empty())

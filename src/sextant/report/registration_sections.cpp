@@ -162,18 +162,20 @@ double residual(double ncc) {
     return 1 - ncc * ncc;
 }
 
-KeyFigure median_of(const Curve& curve) {
+KeyFigure median_of(const Curve& curve, bool is_correlation) {
     std::vector<double> values;
     std::copy_if(curve.values.begin(), curve.values.end(), std::back_inserter(values),
                  [](double value) { return std::isfinite(value); });
     if (values.empty())
         return {"no value", curve.name};
-    return {fmt::format("{:.3g}", median(values)), curve.name + " (median)"};
+    const double value = median(values);
+    return {is_correlation ? correlation_to_text(value) : fmt::format("{:.3g}", value),
+            curve.name + " (median)"};
 }
 
 std::string chart(CurveChart chart) {
     for (const Curve& each : chart.curves)
-        chart.figures.push_back(median_of(each));
+        chart.figures.push_back(median_of(each, chart.are_correlations));
     return chart_of(chart);
 }
 
@@ -183,6 +185,7 @@ Section likeness_section(std::span<const RegisteredFrame> frames, const std::str
     CurveChart ncc{"Correlation",
                    "normalised cross-correlation (NCC) of filtered frames with their references",
                    "frame", ""};
+    ncc.are_correlations = true;
     ncc.curves = {curve("registered", frames, &RegisteredFrame::ncc_after),
                   curve(before, frames, &RegisteredFrame::ncc_before)};
     CurveChart rest{
@@ -228,8 +231,8 @@ std::string remarks_on(const RegisteredFrame& frame) {
     if (!frame.left_out.empty())
         return escape("left out: " + frame.left_out);
     const std::string text = escape(fmt::format("{}", fmt::join(frame.flags, ", ")));
-    return fmt::format("<p>{}</p><p>x {:.2f}, y {:.2f} ± {:.2g} px, NCC {:.3f}</p>", text, frame.x,
-                       frame.y, frame.sigma, frame.ncc_after);
+    return fmt::format("<p>{}</p><p>x {:.2f}, y {:.2f} ± {:.2g} px, NCC {}</p>", text, frame.x,
+                       frame.y, frame.sigma, correlation_to_text(frame.ncc_after));
 }
 
 } // namespace

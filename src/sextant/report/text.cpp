@@ -3,6 +3,7 @@
 
 #include "sextant/core/text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -70,6 +71,13 @@ std::string grouped(std::int64_t number) {
     for (std::size_t i = digits.size(); i > sign + 3;)
         digits.insert(i -= 3, 1, ',');
     return digits;
+}
+
+std::string correlation_to_text(double correlation) {
+    constexpr double least = 1e-15; // about the resolution of doubles near 1
+    const double missing = std::max(1 - std::abs(correlation), least);
+    const int decimals = missing < 1 ? 1 - static_cast<int>(std::floor(std::log10(missing))) : 0;
+    return fmt::format("{:.{}f}", correlation, correlation == 1 ? 3 : std::max(3, decimals));
 }
 
 std::string counted(std::int64_t number, std::string_view thing) {

@@ -36,6 +36,10 @@ TimeUnit unit_of(Seconds duration);
 /// Formats a time with three significant digits and a unit: "12.3 µs", "4.50 ms", "2.00 s".
 std::string to_text(Seconds duration);
 
+/// Formats a correlation with three decimals or, if it is nearly 1, as many as show two significant
+/// digits of its difference from 1: "0.834", "0.99957".
+std::string correlation_to_text(double correlation);
+
 /// Formats bytes with three significant digits and decimal units: "12.3 kB", "4.50 GB".
 std::string bytes_to_text(double bytes);
 

@@ -378,8 +378,9 @@ std::string to_text(const RegisterSummary& summary) {
     text += fmt::format("displaced by up to {:.2f} px", pixels);
     if (transforms.pixel.known())
         text += fmt::format(" ({:.4g} {})", pixels * transforms.pixel.x, transforms.pixel.unit);
-    text += fmt::format(" relative to {}, NCC {:.3f} (median)\n", transforms.relative_to,
-                        median_of(places, [](const auto& p) { return p.result.ncc_after; }));
+    const double ncc = median_of(places, [](const auto& p) { return p.result.ncc_after; });
+    text += fmt::format(" relative to {}, NCC {} (median)\n", transforms.relative_to,
+                        report::correlation_to_text(ncc));
     if (!summary.result.reference_reason.empty())
         text += fmt::format("frame {} is the reference, because {}\n", transforms.reference,
                             summary.result.reference_reason);
