@@ -126,7 +126,7 @@ values = {
     "intensity-channel": "0", "fill-holes": "", "min-size": "3", "keep-largest": "1", "columns": "sizes", "by-value": "",
     "pattern": "2-lev-rc", "block": "1,0,0", "size": "9,70,70", "allow-gaps": "", "by": "voxels",
     "threshold": "0.9", "joins": "OUT/joins.csv", "quantiles": "0.3,0.4", "thresholds": "1,2", "directions": "",
-    "min-length": "4", "simplify": "1", "aligned": "=on", "gap": "5", "format": "npy", "model": "translation",
+    "min-length": "4", "simplify": "1", "aligned": "=on", "gap": "5", "movie": "OUT/m.gif", "format": "npy", "model": "translation",
     "reference": "2", "stages": "3", "thread-work": "frames", "restart": "", "average": "weighted", "frames": "0,1,2",
     "despike": "off", "flatten": "on", "contrast": "same", "canvas": "union", "scan-rows": "", "rotation": "20",
     "dark": "dark.npy", "gain": "gain.npy", "defects": "defects.npy", "follow": None, "idle": "3", "spool": "OUT/s.raw",

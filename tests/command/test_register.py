@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Registration of series: results, resumed runs, imperfect input, corrections, outputs, and transforms applied."""
+import base64
+
 from command_test import *
 
 FLOAT = 4  # bytes
@@ -397,6 +399,46 @@ class Outputs(CommandTest):
         register("movie.npy -o scanned --stages 1")
         self.assertFalse(os.path.exists("scanned/rows.npy"))
 
+    @unittest.skipUnless(importlib.util.find_spec("PIL"), "Pillow is not installed")
+    def test_the_animated_picture(self):
+        import PIL.Image
+
+        def levels(name):
+            with PIL.Image.open(name) as image:
+                self.assertEqual(image.info["duration"], 100)
+                return image.size, [(image.seek(i), image.convert("L").tobytes())[1] for i in range(image.n_frames)]
+
+        register("movie.npy -o moving --stages 1 --aligned off --movie moving/m.gif", "moving/m.gif")
+        self.assertIn("m.gif", load("moving/transforms.json")["files"])
+        self.assertFalse(os.path.exists("moving/aligned.tif"))
+        size, pictures = levels("moving/m.gif")
+        self.assertEqual((size, len(pictures)), ((96, 80), 8))
+        # The pictures are the aligned frames, with black gaps and one grey scale.
+        register("movie.npy -o moving --stages 1 --format npy --movie m.png --report moving.html")
+        self.assertEqual(levels("m.png"), (size, pictures))
+        self.assertFalse(os.path.exists("moving/m.gif"), "a file of an earlier run")
+        samples, seen = values("moving/aligned.npy"), b"".join(pictures)
+        pairs = sorted((value, level) for value, level in zip(samples, seen) if value == value)
+        self.assertEqual([level for _, level in pairs], sorted(level for _, level in pairs))
+        self.assertTrue(all(level == 0 for value, level in zip(samples, seen) if value != value))
+        self.assertEqual((pairs[0][1], pairs[-1][1]), (0, 255))
+        self.assertEqual(read("moving.html").count("<h2>The aligned frames</h2>"), 1)
+        self.assertTrue(base64.b64encode(content("m.png")).decode() in read("moving.html"))
+        # A long, noisy series has fewer pictures, each the mean of several frames, and large frames are reduced.
+        sextant("synthesize -o long.npy --frames 110 --width 128 --height 128 --specimen carbon --dose 2 --drift-x 0 --drift-y 0")
+        register("long.npy -o long --stages 1 --movie m.png --report long.html")
+        self.assertTrue("Each picture is the mean of 2 frames." in read("long.html"))
+        self.assertEqual(len(levels("m.png")[1]), 55)
+        sextant("synthesize -o large.npy --frames 2 --width 1200 --height 700 --specimen carbon")
+        register("large.npy -o large --movie m.gif")
+        self.assertEqual(levels("m.gif")[0], (400, 234))
+        refuses("""
+        2 --movie m.mp4: expected a name that ends in .gif or .png <- register movie.npy -o no --movie m.mp4
+        1 nowhere/m.gif <- register movie.npy -o no --movie nowhere/m.gif
+        2 given for two outputs <- register movie.npy -o no --movie m.gif --report m.gif
+        2 --movie m.gif: one file for 2 series <- register movie.npy large.npy -o no --movie m.gif
+        """)
+
     def test_pages(self):
         register("movie.npy -o paged --stages 1 --report paged/page.html --json=paged/run.json")
         page = register("movie.npy -o out --stages 1 --report -").out
@@ -469,7 +511,7 @@ class SeveralSeries(CommandTest):
             self.assertIn("only 1 of 4 frames", found[0]["error"])
             page = read("out/all.html")
             self.assertEqual(re.findall('<a href="([^"]*)"', page), ["blank/report.html", "b/report.html", "z/report.html"])
-            self.assertIn("not registered: missing.npy: no such file", page)
+            self.assertTrue("not registered: missing.npy: no such file" in page)
             self.assertTrue(all(os.path.exists(f"out/{name}/report.html") for name in ("blank", "b", "z")))
 
     def test_an_interrupted_call_continues(self):

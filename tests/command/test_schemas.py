@@ -93,7 +93,7 @@ class Schemas(CommandTest):
                      "filter movie.npy -o volume.npy --sigma 1 --derivatives x", "label image.npy -o labels.npy",
                      "label movie.npy -o labels3.npy", "measure labels3.npy -o regions.csv", "stitch blocks.csv -o joined.npy",
                      "contours image.npy -o lines.geojson --ranks 2", "register movie.npy -o aligned --aligned --model nonrigid",
-                     "register movie.npy -o by_rows --scan-rows --ranks 2", "info movie.npy", "machine show here.json",
+                     "register movie.npy -o by_rows --scan-rows --ranks 2", "register movie.npy volume.npy -o several", "info movie.npy", "machine show here.json",
                      "machine show das", "machine diff here.json here.json", "list", "explain composite --ranks 6",
                      "explain filter --size 100x80 --ranks 4", "explain scan",
                      "predict compositing --algorithm direct-send --ranks 5 --machine ddr-infiniband",

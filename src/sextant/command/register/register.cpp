@@ -13,6 +13,7 @@
 #include "sextant/command/follow/follow.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/command/register/aligned_movie.hpp"
 #include "sextant/command/register/result_folder.hpp"
 #include "sextant/command/register/series_set.hpp"
 #include "sextant/command/series/aligned_stack.hpp"
@@ -48,7 +49,7 @@ namespace {
 struct RegisterCommand {
     SourceChoice source;
     std::vector<std::string> more; ///< further series
-    std::string output, format = "tif";
+    std::string output, format = "tif", movie;
     AlignedChoice aligned;
     std::optional<std::int64_t> ranks;
     RegistrationOptions registration;
@@ -198,6 +199,8 @@ class RegisterRun {
             paths.push_back(path_of(fmt::format("{}.{}", image, command_.format)));
         if (!summary_.aligned.path.empty())
             paths.push_back(summary_.aligned.path);
+        if (!command_.movie.empty())
+            paths.push_back(command_.movie);
         if (command_.nonrigid())
             paths.push_back(path_of("fields.npy"));
         if (options_.scan_rows)
@@ -212,6 +215,8 @@ class RegisterRun {
         all.insert(all.end(), elsewhere.begin(), elsewhere.end());
         if (command_.aligned.is_file())
             elsewhere.push_back(command_.aligned.when);
+        if (!command_.movie.empty())
+            elsewhere.push_back(command_.movie);
         std::erase_if(elsewhere,
                       [&](const std::string& path) { return is_in(summary_.output, path); });
         require_distinct(all);
@@ -307,21 +312,33 @@ class RegisterRun {
         return image;
     }
 
-    std::unique_ptr<FrameSink> aligned(RegisteredFrames& frames, double offset) {
+    /// Writes the aligned stack, if any, and adds all frames to a movie, if any.
+    std::unique_ptr<FrameSink> aligned(RegisteredFrames& frames, double offset,
+                                       AlignedMovie* movie) {
         AlignedStack& stack = summary_.aligned;
         const auto numbers = frames.numbers();
-        FrameHeader header = header_;
-        header.sample = stack.sample;
-        warn_of_lost_pixel(stack.path, header);
-        AlignedWriter writer(stack, header_, numbers, offset);
+        std::optional<AlignedWriter> writer;
+        if (!stack.path.empty()) {
+            FrameHeader header = header_;
+            header.sample = stack.sample;
+            warn_of_lost_pixel(stack.path, header);
+            writer.emplace(stack, header_, numbers, offset);
+        }
         for (const std::int64_t frame : numbers)
-            frames.aligned(frame, [&](std::span<const float> rows) { writer.write(rows); });
+            frames.aligned(frame, [&](std::span<const float> rows) {
+                if (writer)
+                    writer->write(rows);
+                if (movie)
+                    movie->add(rows);
+            });
+        if (!writer)
+            return nullptr;
         summary_.files.push_back(stack.path);
         const bool inside = !command_.aligned.is_file();
         summary_.transforms.aligned_file =
             AlignedFile{inside ? std::filesystem::path(stack.path).filename().string() : stack.path,
                         stack.area};
-        return writer.finish();
+        return writer->finish();
     }
 
     std::unique_ptr<FrameSink> fields(RegisteredFrames& frames) {
@@ -380,6 +397,16 @@ class RegisterRun {
             summary_.worst_field = FrameField{frame, sigma, field};
     }
 
+    void write_movie(const AlignedMovie& movie, AtomicFile& file) {
+        const format::Animation animation = movie.finish();
+        std::string png = encode_apng(animation);
+        file.write(command_.movie.ends_with(".gif") ? encode_gif(animation) : png);
+        summary_.files.push_back(command_.movie);
+        summary_.per_picture = movie.frames_per_picture();
+        if (options_.recorded_mean)
+            summary_.movie = std::move(png);
+    }
+
     /// Writes all files completely before any of them appears under its final name.
     void write(const RegistrationResult& result, RegisteredFrames& frames) {
         const registration::Combined& average = result.average;
@@ -401,8 +428,17 @@ class RegisterRun {
         sinks.back()->write(average.count);
         settle_aligned(summary_.aligned, command_.aligned, frames.area(),
                        std::ssize(frames.numbers()));
-        if (!summary_.aligned.path.empty())
-            sinks.push_back(aligned(frames, result.offset));
+        std::list<AtomicFile> tables;
+        std::optional<AlignedMovie> movie;
+        if (!command_.movie.empty()) {
+            const double ncc = std::max(.01, median_ncc(result.frames));
+            movie.emplace(frames.area().shape, std::ssize(frames.numbers()), 1 / (ncc * ncc) - 1);
+        }
+        if (!summary_.aligned.path.empty() || movie)
+            sinks.push_back(aligned(frames, result.offset, movie ? &*movie : nullptr));
+        std::erase(sinks, nullptr);
+        if (movie)
+            write_movie(*movie, tables.emplace_back(command_.movie));
         if (command_.nonrigid())
             sinks.push_back(fields(frames));
         if (options_.scan_rows)
@@ -412,7 +448,6 @@ class RegisterRun {
         std::vector<std::string> files = reports();
         files.insert(files.begin(), summary_.files.begin(), summary_.files.end());
         summary_.transforms.files = names_in(summary_.output, files);
-        std::list<AtomicFile> tables;
         write_csv(summary_.transforms, into(tables.emplace_back(path_of("transforms.csv"))));
         write_json(summary_.transforms, into(tables.emplace_back(path_of("transforms.json"))));
         JointCommit together;
@@ -541,6 +576,9 @@ void check_several(const RegisterCommand& all, std::span<const RegisterCommand> 
         throw InvalidTask(
             fmt::format("--aligned {}: one file for {} series, expected auto, on or off",
                         all.aligned.when, each.size()));
+    if (!all.movie.empty())
+        throw InvalidTask(
+            fmt::format("--movie {}: one file for {} series", all.movie, each.size()));
     std::vector<std::string> outputs = files_named({all.reports.report, all.reports.json});
     require_distinct(outputs);
     for (const RegisterCommand& one : each) {
@@ -633,6 +671,9 @@ int run_several(const RegisterCommand& all, const Call& call) {
 }
 
 int run_register(const RegisterCommand& given, const Call& call) {
+    if (!given.movie.empty() && !given.movie.ends_with(".gif") && !given.movie.ends_with(".png"))
+        throw InvalidTask(
+            fmt::format("--movie {}: expected a name that ends in .gif or .png", given.movie));
     if (!given.more.empty())
         return run_several(given, call);
     if (!given.following.follow) {
@@ -665,6 +706,10 @@ Record record_of(RegisterCommand& command) {
     record.fields.insert(after_series, others.fields.front());
     declare_output(record, command.output, "DIR", "folder of the results (docs/registration.md)");
     record.include(record_of(command.aligned));
+    record
+        .add("movie", command.movie, "FILE",
+             "write an animated picture of aligned frames: .gif, .png")
+        .file();
     record.add("format", command.format, "EXT", "file format of images")
         .one_of({"tif", "mrc", "npy"});
     declare_ranks(record, command.ranks, "1 with --threads, else chosen automatically");

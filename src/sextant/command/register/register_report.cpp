@@ -109,6 +109,20 @@ std::vector<std::byte> png_of_part(const Combined& combined, const PixelArea& pa
     return png_of_samples(shown, part.shape, grey);
 }
 
+/// Shows the animated picture of the aligned frames, if there is one.
+report::Section movie_of(const RegisterSummary& summary) {
+    if (summary.movie.empty())
+        return {};
+    const auto png = std::as_bytes(std::span(summary.movie));
+    return {"The aligned frames",
+            report::figure_of(
+                fmt::format("<div class=\"picture\">{}</div>\n",
+                            report::image_of(png, "the aligned frames, animated")),
+                summary.per_picture == 1
+                    ? "One picture per frame."
+                    : fmt::format("Each picture is the mean of {} frames.", summary.per_picture))};
+}
+
 report::ScaleBar scale_of(const SeriesTransforms& transforms, std::int64_t width) {
     return report::scale_bar(static_cast<double>(width), transforms.pixel.x, transforms.pixel.unit);
 }
@@ -412,7 +426,7 @@ std::string to_page(const RegisterSummary& summary) {
     std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
                    shown_of);
     page.shown = {drift_section(frames, transforms.reference, pixel_of(transforms)),
-                  pictures_of(summary)};
+                  pictures_of(summary), movie_of(summary)};
     page.facts = facts_of(summary);
     const auto& seconds = summary.result.seconds;
     page.phases = {{"inspect", seconds.inspection},

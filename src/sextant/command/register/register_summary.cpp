@@ -268,6 +268,15 @@ std::string kind_of_reason(const std::string& reason) {
 
 } // namespace
 
+double median_ncc(const std::vector<FrameRegistration>& frames) {
+    std::vector<double> values;
+    for (const FrameRegistration& frame : frames) {
+        if (frame.left_out.empty())
+            values.push_back(frame.result.ncc_after);
+    }
+    return median(values);
+}
+
 std::string frame_of_reference(const SeriesTransforms& transforms) {
     return transforms.stages > 1 ? fmt::format("the average of stage {}", transforms.stages - 1)
                                  : fmt::format("frame {}", transforms.reference);
@@ -378,9 +387,8 @@ std::string to_text(const RegisterSummary& summary) {
     text += fmt::format("displaced by up to {:.2f} px", pixels);
     if (transforms.pixel.known())
         text += fmt::format(" ({:.4g} {})", pixels * transforms.pixel.x, transforms.pixel.unit);
-    const double ncc = median_of(places, [](const auto& p) { return p.result.ncc_after; });
     text += fmt::format(" relative to {}, NCC {} (median)\n", transforms.relative_to,
-                        report::correlation_to_text(ncc));
+                        report::correlation_to_text(median_ncc(places)));
     if (!summary.result.reference_reason.empty())
         text += fmt::format("frame {} is the reference, because {}\n", transforms.reference,
                             summary.result.reference_reason);
