@@ -87,6 +87,18 @@ Record record_of(Faults& faults) {
         .between(0, 1);
     record.add("gain", faults.gain, "FRACTION", "largest deviation of a pixel's gain from 1")
         .between(0, 1);
+    record
+        .add("gain_smooth", faults.gain_smooth, "FRACTION",
+             "standard deviation of a smooth pattern of the gain")
+        .between(0, 1);
+    record.add("stop", faults.stop, "PIXELS", "radius of a disc that is always saturated")
+        .between(0, most);
+    record.add("spot", faults.spot, "MEANS", "peak of a static bright spot").between(0, most);
+    record.add("vignette", faults.vignette, "FRACTION", "loss of light in the corners")
+        .between(0, 1);
+    record.add("dust", faults.dust, "N", "static specks that absorb light").between(0, most);
+    record.add("background", faults.background, "MEANS", "static smooth light").between(0, most);
+    record.add("columns", faults.columns, "N", "groups of dim or bright columns").between(0, most);
     return record;
 }
 
@@ -108,6 +120,7 @@ FaultySeries::FaultySeries(SeriesPlan plan, Faults faults, const Specimen& speci
         for (float& factor : gain_)
             factor = static_cast<float>(1 + faults_.gain * (2 * gain.uniform() - 1));
     }
+    make_detector();
     samples_.resize(pixels * static_cast<std::size_t>(this->plan().frames));
     for (std::int64_t frame = 0; frame < this->plan().frames; ++frame) {
         expose(frame, specimen);
@@ -262,6 +275,120 @@ double FaultySeries::contamination(Point x) const {
     return sum / contamination_peak_;
 }
 
+namespace {
+
+/// Returns a random smooth pattern with mean 0 and standard deviation 1: the sum of 48 waves whose
+/// wavelengths are a fifth of the side to twice the side.
+std::vector<double> smooth_pattern(ImageShape shape, NoiseSource& noise) {
+    constexpr int waves = 48;
+    std::vector<double> pattern(static_cast<std::size_t>(shape.elements()));
+    const auto side = static_cast<double>(std::min(shape.width, shape.height));
+    for (int wave = 0; wave < waves; ++wave) {
+        const double frequency = (.5 + 4.5 * noise.uniform()) * 2 * std::numbers::pi / side,
+                     direction = 2 * std::numbers::pi * noise.uniform(),
+                     phase = 2 * std::numbers::pi * noise.uniform();
+        const double by_x = frequency * std::cos(direction), by_y = frequency * std::sin(direction);
+        for (Elements y = 0; y < shape.height; ++y) {
+            for (Elements x = 0; x < shape.width; ++x)
+                pattern[static_cast<std::size_t>(y * shape.width + x)] +=
+                    std::cos(by_x * static_cast<double>(x) + by_y * static_cast<double>(y) + phase);
+        }
+    }
+    double sum = 0, squares = 0;
+    for (const double value : pattern) {
+        sum += value;
+        squares += value * value;
+    }
+    const auto count = static_cast<double>(pattern.size());
+    const double mean = sum / count, deviation = std::sqrt(squares / count - mean * mean);
+    for (double& value : pattern)
+        value = (value - mean) / deviation;
+    return pattern;
+}
+
+} // namespace
+
+/// Makes the faults that are fixed to the detector.
+void FaultySeries::make_detector() {
+    const auto width = static_cast<double>(shape_.width),
+               height = static_cast<double>(shape_.height), side = std::min(width, height);
+    const auto pixels = static_cast<std::size_t>(shape_.elements());
+    NoiseSource noise(plan().seed, fixed + 3);
+    const auto for_each_pixel = [&](const auto& body) {
+        for (std::size_t pixel = 0; pixel < pixels; ++pixel)
+            body(pixel, Point{static_cast<double>(static_cast<Elements>(pixel) % shape_.width),
+                              static_cast<double>(static_cast<Elements>(pixel) / shape_.width)});
+    };
+    const auto somewhere = [&] {
+        const double x = .2 + .6 * noise.uniform(), y = .2 + .6 * noise.uniform();
+        return Point{x * width, y * height};
+    };
+    const auto distance = [](Point a, Point b) { return std::hypot(a.x - b.x, a.y - b.y); };
+    const auto gain = [&]() -> std::vector<float>& {
+        if (gain_.empty())
+            gain_.assign(pixels, 1);
+        return gain_;
+    };
+    if (faults_.gain_smooth > 0) {
+        const std::vector<double> pattern = smooth_pattern(shape_, noise);
+        for (std::size_t pixel = 0; pixel < pixels; ++pixel)
+            gain()[pixel] *=
+                static_cast<float>(std::max(.2, 1 + faults_.gain_smooth * pattern[pixel]));
+    }
+    if (faults_.stop > 0) {
+        const Point at = somewhere();
+        for_each_pixel([&](std::size_t pixel, Point p) {
+            if (distance(p, at) < faults_.stop)
+                stopped_.push_back(pixel);
+        });
+    }
+    if (faults_.vignette > 0 || faults_.dust > 0) {
+        transmission_.assign(pixels, 1);
+        const double corner = std::hypot(width, height) / 2;
+        for_each_pixel([&](std::size_t pixel, Point p) {
+            const double out = distance(p, centre_) / corner;
+            transmission_[pixel] = 1 - faults_.vignette * out * out;
+        });
+    }
+    for (std::int64_t speck = 0; speck < faults_.dust; ++speck) {
+        const Point at{noise.uniform() * width, noise.uniform() * height};
+        const double size = 2 + 4 * noise.uniform();
+        for_each_pixel([&](std::size_t pixel, Point p) {
+            const double out = distance(p, at) / size;
+            transmission_[pixel] *= 1 - .3 * std::exp(-out * out / 2);
+        });
+    }
+    if (faults_.spot > 0 || faults_.background > 0)
+        background_.assign(pixels, 0);
+    if (faults_.spot > 0) {
+        const Point at = somewhere();
+        for_each_pixel([&](std::size_t pixel, Point p) {
+            const double out = distance(p, at) / (side / 43);
+            background_[pixel] += faults_.spot * std::exp(-out * out / 2);
+        });
+    }
+    if (faults_.background > 0) {
+        // Light from out of focus: bright in the middle, and uneven.
+        const std::vector<double> uneven = smooth_pattern(shape_, noise);
+        for_each_pixel([&](std::size_t pixel, Point p) {
+            const double out = distance(p, centre_) / (.35 * side);
+            background_[pixel] +=
+                faults_.background * std::max(0., std::exp(-out * out) + .2 * (2 + uneven[pixel]));
+        });
+    }
+    for (std::int64_t group = 0; group < faults_.columns; ++group) {
+        constexpr double factors[] = {1.6, .3, 2};
+        const auto wide = static_cast<Elements>(2 + 3 * noise.uniform());
+        const auto first = static_cast<Elements>((.1 + .8 * noise.uniform()) * width);
+        const double factor = factors[group % std::ssize(factors)];
+        for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+            const Elements x = static_cast<Elements>(pixel) % shape_.width;
+            if (x >= first && x < first + wide)
+                gain()[pixel] *= static_cast<float>(factor);
+        }
+    }
+}
+
 /// Returns the displacement of a disturbed column, of an average row.
 double FaultySeries::flyback_shift(double x) const {
     const auto columns = static_cast<double>(faults_.flyback);
@@ -336,6 +463,11 @@ void FaultySeries::expose(std::int64_t frame, const Specimen& specimen) {
                 seen =
                     brightness(frame, position(frame, {shown, static_cast<double>(y)}), specimen);
             }
+            const auto pixel = static_cast<std::size_t>(y * shape_.width + x);
+            if (!background_.empty())
+                seen += background_[pixel];
+            if (!transmission_.empty())
+                seen *= transmission_[pixel];
             // The expected counts are rounded as SyntheticSeries rounds them, so that frames
             // without faults have the same bits.
             const auto expected = static_cast<float>(electrons * seen);
@@ -355,6 +487,8 @@ void FaultySeries::damage(std::int64_t frame) {
         samples[pixel] *= gain_[pixel];
     for (const std::size_t pixel : hot_)
         samples[pixel] += static_cast<float>(faults_.hot * mean);
+    for (const std::size_t pixel : stopped_)
+        samples[pixel] = static_cast<float>(8 * plan().dose);
     if (frame == faults_.spike_frame) {
         const auto middle = [&](Elements size) {
             return static_cast<Elements>((.25 + .5 * noise.uniform()) * static_cast<double>(size));

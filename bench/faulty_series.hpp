@@ -43,6 +43,15 @@ struct Faults {
     double shear = 0;         ///< shear of the last frame: shift to the right per row
     double saturated = 0;     ///< fraction of the pixels of the first frame that are clipped
     double gain = 0;          ///< largest deviation of a pixel's gain from 1; fixed to the detector
+
+    // More faults that are fixed to the detector.
+    double gain_smooth = 0;   ///< standard deviation of a smooth pattern of the gain
+    double stop = 0;          ///< radius of a disc that is saturated in every frame, pixels
+    double spot = 0;          ///< peak of a bright spot, means
+    double vignette = 0;      ///< fraction of the light that is lost in the corners
+    std::int64_t dust = 0;    ///< number of specks that absorb 30 % of the light
+    double background = 0;    ///< mean of smooth light that does not come from the specimen, means
+    std::int64_t columns = 0; ///< groups of two to four adjacent columns that are dim or bright
 };
 
 /// Returns a record of the faults.
@@ -105,6 +114,7 @@ class FaultySeries {
     bool is_dark(std::int64_t frame, Elements row) const;
     void make_scan();
     void make_contamination();
+    void make_detector();
     void expose(std::int64_t frame, const registration::Specimen& specimen);
     void damage(std::int64_t frame);
     void add_streak(std::span<float> samples, double brightness, registration::NoiseSource& noise);
@@ -120,6 +130,10 @@ class FaultySeries {
     double contamination_peak_ = 1;
     std::vector<std::size_t> hot_;
     std::vector<float> gain_;
+    /// By pixel: the transmitted fraction of the light, and light that is added, in means; empty
+    /// without such faults.
+    std::vector<double> transmission_, background_;
+    std::vector<std::size_t> stopped_; ///< pixels that are always saturated
     std::vector<float> samples_;
 };
 

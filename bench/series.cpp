@@ -76,6 +76,7 @@ struct SeriesCase {
     double dose = 10;
     double dose_most = 0;            ///< of pairs: doses are between `dose` and this
     double amorphous = .38;          ///< registration::SpecimenPlan::amorphous
+    double contrast = .25;           ///< registration::SpecimenPlan::contrast
     double drift_x = 0, drift_y = 0; ///< per frame, pixels
     double step = 0, turn = 0;       ///< random step (pixels) and rotation (degrees) per frame
     double warp = 0;                 ///< registration::SeriesPlan::warp
@@ -102,6 +103,7 @@ Record record_of(SeriesCase& one) {
     record.add("dose_most", one.dose_most, "DOSE", "largest dose of pairs").between(0, most);
     record.add("amorphous", one.amorphous, "FRACTION", "aperiodic contrast of a lattice")
         .between(0, 1);
+    record.add("contrast", one.contrast, "FRACTION", "contrast of the specimen").between(0, 1);
     record.add("drift_x", one.drift_x, "PIXELS", "drift per frame").between(-most, most);
     record.add("drift_y", one.drift_y, "PIXELS", "drift per frame").between(-most, most);
     record.add("step", one.step, "PIXELS", "random step per frame").between(0, most);
@@ -161,6 +163,7 @@ Made make(const SeriesCase& one, int seed) {
     const ImageShape field = registration::field_for(plan);
     specimen.field = {field.width + 2 * margin, field.height + 2 * margin};
     specimen.amorphous = one.amorphous;
+    specimen.contrast = one.contrast;
     specimen.seed = plan.seed;
     const registration::Specimen shown = registration::find_specimen(one.specimen).make(specimen);
     return {shown, {plan, one.faults, shown}};
