@@ -52,6 +52,8 @@ class RegisterOptions(TypedDict, total=False):
         Ignore hot pixels and cosmic rays: auto, off, or a sigma limit.
     flatten : {"auto", "on", "off"}, default: "auto"
         Remove varying shading before registration.
+    static : {"auto", "off"}, default: "auto"
+        Subtract what stands still on the detector.
     contrast : {"auto", "same"}, default: "auto"
         Contrast of frames; auto recognises inverted ones.
     canvas : {"reference", "union", "common"}, default: "reference"
@@ -78,6 +80,7 @@ class RegisterOptions(TypedDict, total=False):
     frames: Integers
     despike: Union[str, float]
     flatten: Literal["auto", "on", "off", True, False]
+    static: Literal["auto", "off"]
     contrast: Literal["auto", "same"]
     canvas: Literal["reference", "union", "common"]
     scan_rows: bool
@@ -644,6 +647,7 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "frames": "sound",
         "despike": "auto",
         "flatten": "auto",
+        "static": "auto",
         "contrast": "auto",
         "canvas": "reference",
         "scan_rows": False,

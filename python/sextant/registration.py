@@ -247,6 +247,9 @@ class Registration(Result):
         stage 1"`` with two. With two, the motion of the reference frame is not exactly 0.
     recorded_mean : ndarray or None
         Mean of the frames as recorded, if requested.
+    static_pattern : ndarray or None
+        What stands still on the detector and was subtracted from the frames; NaN at pixels that
+        have the same sample in all frames, which are gaps.
     model : str
         The model of the motions.
     stages : int
@@ -269,6 +272,7 @@ class Registration(Result):
         self.median: Optional[np.ndarray] = found["median"]
         self.count: np.ndarray = found["count"]
         self.recorded_mean: Optional[np.ndarray] = found["recorded_mean"]
+        self.static_pattern: Optional[np.ndarray] = found["static_pattern"]
         columns: Dict[str, Any] = dict(found["frames"])
         self.left_out: Dict[int, str] = columns.pop("left_out")
         radians = columns.pop("radians")
@@ -342,6 +346,7 @@ class Registration(Result):
                 ("Largest motion", f"{np.nanmax(moved):.2f} px" if len(moved) else ""),
                 ("Median deviation", f"{np.nanmedian(frames['sigma_tx']):.3f} px"),
                 ("Flags", ", ".join(flags)),
+                ("Static pattern", self.static_pattern is not None and "subtracted"),
                 ("Shading", self.record.get("flattened") and "removed before registration"),
                 *(("Left out", f"frame {frame}: {why}")
                   for frame, why in list(self.left_out.items())[:5]),

@@ -239,6 +239,12 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
     const registration::Combined& recorded = result.recorded;
     all["recorded_mean"] =
         image_of(recorded.mean, recorded.count, frames.header().shape, result.offset, wide_series);
+    all["static_pattern"] = py::none();
+    if (result.static_pattern) {
+        const ImageShape whole = frames.header().shape;
+        all["static_pattern"] =
+            py::array_t<float>({whole.height, whole.width}, result.static_pattern->image().data());
+    }
     all["frames"] = columns_of(result.frames);
     all["reference"] = result.reference;
     all["model"] = std::string(name(result.model));

@@ -146,7 +146,7 @@ void open_checkpoint(SeriesState& state, const RegistrationHooks& hooks) {
         auto checkpoint = std::make_unique<Checkpoint>(folder, state.communicator.rank(), identity);
         state.result.resumed = checkpoint->size();
         state.ledger = std::move(checkpoint);
-        if (!state.flattened && (!state.corrections || state.corrections->found_no_defects()))
+        if (!state.flattened && !state.without_static && (!state.corrections || state.corrections->found_no_defects()))
             take_live_links(state);
         if (state.is_first() && state.result.resumed > 0 && hooks.resumed)
             hooks.resumed(state.result.resumed);
@@ -235,6 +235,7 @@ RegistrationResult SeriesRegistration::run(std::unique_ptr<FrameSource> source,
         {nullptr, open_series},
         {nullptr, check_disk},
         {&Times::inspection, inspect_frames},
+        {&Times::inspection, remove_static},
         {&Times::inspection, remove_shading},
         {nullptr, [&](SeriesState& one) { open_ledger(one, hooks); }},
         {&Times::registration, register_first},

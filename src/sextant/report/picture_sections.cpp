@@ -57,6 +57,12 @@ Section side_by_side_section(const BeforeAfter& pictures) {
                       pictures.caption)};
 }
 
+Section picture_section(const NamedPicture& shown) {
+    return {shown.title, figure_of("<div class=\"beside\">\n" + picture(shown.name, shown.png) +
+                                       "</div>\n",
+                                   shown.caption)};
+}
+
 namespace {
 
 /// Returns an SVG path through the pixel centres, with relative coordinates. A single point is

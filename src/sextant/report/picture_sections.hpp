@@ -37,6 +37,15 @@ Section before_after_section(const BeforeAfter& pictures);
 /// Throws    std::logic_error if one of them is not a PNG file.
 Section side_by_side_section(const BeforeAfter& pictures);
 
+/// A picture: a PNG file, with a name of one word.
+struct NamedPicture {
+    std::string title, name, caption;
+    std::vector<std::byte> png;
+};
+
+/// Throws    std::logic_error if it is not a PNG file.
+Section picture_section(const NamedPicture& picture);
+
 /// A polyline through pixel centres of an image.
 struct Outline {
     struct Point {

@@ -341,6 +341,18 @@ class RegisterRun {
         return writer->finish();
     }
 
+    std::unique_ptr<FrameSink> static_pattern(const registration::StaticPattern& pattern) {
+        FrameHeader header;
+        header.frames = 1;
+        header.shape = header_.shape;
+        header.pixel = header_.pixel;
+        const std::string path = path_of("static." + command_.format);
+        std::unique_ptr<FrameSink> image = format::create_frames(path, header);
+        image->write(pattern.image());
+        summary_.files.push_back(path);
+        return image;
+    }
+
     std::unique_ptr<FrameSink> fields(RegisteredFrames& frames) {
         FrameHeader header;
         header.frames = 4 * std::ssize(frames.numbers());
@@ -439,6 +451,8 @@ class RegisterRun {
         std::erase(sinks, nullptr);
         if (movie)
             write_movie(*movie, tables.emplace_back(command_.movie));
+        if (result.static_pattern)
+            sinks.push_back(static_pattern(*result.static_pattern));
         if (command_.nonrigid())
             sinks.push_back(fields(frames));
         if (options_.scan_rows)

@@ -185,6 +185,18 @@ report::Section spectra_of(const RegisterSummary& summary) {
          "Power spectra, before and after"});
 }
 
+/// Shows the pattern that was subtracted, reduced in size.
+report::Section static_of(const RegisterSummary& summary) {
+    if (!summary.result.static_pattern)
+        return {};
+    Overview small(summary.transforms.shape, most_shown);
+    small.add(0, summary.result.static_pattern->image());
+    const std::vector<double> means = small.means();
+    return report::picture_section(
+        {"What stands still on the detector", "static", static_text(summary),
+         png_of_samples(means, small.shape(), grey_range(means, .005))});
+}
+
 /// Shows the displacement field with the largest deviation, after subtracting the nearest rigid
 /// motion.
 report::Section field_of(const RegisterSummary& summary) {
@@ -437,6 +449,7 @@ std::string to_page(const RegisterSummary& summary) {
     page.sections = {
         rotation_section(frames),
         frames_of(summary),
+        static_of(summary),
         spectra_of(summary),
         field_of(summary),
         rows_of(summary),

@@ -331,6 +331,20 @@ std::string resolution_text(const RegisterSummary& summary) {
     return text;
 }
 
+std::string static_text(const RegisterSummary& summary) {
+    const registration::StaticPattern* pattern = summary.result.static_pattern.get();
+    if (!pattern)
+        return "";
+    return fmt::format(
+        "a pattern that stands still on the detector, with a standard deviation of {:.3g}, was "
+        "subtracted from the frames{}; --static off keeps it\n",
+        pattern->deviation,
+        pattern->constant.empty()
+            ? ""
+            : fmt::format(", and {} that never change are gaps",
+                          report::counted(std::ssize(pattern->constant), "pixel")));
+}
+
 std::vector<std::string> advice_on_failure(const RegisterSummary& summary) {
     const std::vector<FrameRegistration>& frames = summary.transforms.frames;
     const Advice unlike = advice_on_unlike(summary);
@@ -394,6 +408,7 @@ std::string to_text(const RegisterSummary& summary) {
                             summary.result.reference_reason);
     if (!summary.result.model_reason.empty())
         text += fmt::format("model {}: {}\n", transforms.model, summary.result.model_reason);
+    text += static_text(summary);
     if (summary.result.flattened)
         text += "frames were registered without their large-scale shading\n";
     text += inverted_text(summary);

@@ -6,6 +6,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/statistics.hpp"
+#include "sextant/registration/correct/planes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -66,6 +67,15 @@ RowChange without_columns(std::int64_t columns, Elements width) {
     };
 }
 
+void set_gaps(std::span<const Elements> pixels, Rows rows, Elements width,
+              std::span<float> samples) {
+    const auto first = std::lower_bound(pixels.begin(), pixels.end(), rows.first * width);
+    const auto last = std::lower_bound(first, pixels.end(), rows.last * width);
+    for (auto pixel = first; pixel != last; ++pixel)
+        samples[static_cast<std::size_t>(*pixel - rows.first * width)] =
+            std::numeric_limits<float>::quiet_NaN();
+}
+
 namespace {
 
 /// The minimum number of frames whose mean is searched for defective pixels. With fewer frames, the
@@ -91,16 +101,6 @@ void sort_without_duplicates(std::vector<Elements>& values) {
     values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-/// Sets the listed pixels within the rows to NaN. `pixels` is sorted.
-void set_gaps(std::span<const Elements> pixels, Rows rows, Elements width,
-              std::span<float> samples) {
-    const auto first = std::lower_bound(pixels.begin(), pixels.end(), rows.first * width);
-    const auto last = std::lower_bound(first, pixels.end(), rows.last * width);
-    for (auto pixel = first; pixel != last; ++pixel)
-        samples[static_cast<std::size_t>(*pixel - rows.first * width)] =
-            std::numeric_limits<float>::quiet_NaN();
-}
-
 /// Sets the samples of the rows that are in a band to NaN.
 void set_gaps(const LineBand& band, Rows rows, Elements width, std::span<float> samples) {
     constexpr float gap = std::numeric_limits<float>::quiet_NaN();
@@ -124,27 +124,6 @@ std::vector<Elements> frequent_pixels(std::vector<Elements> pixels, std::int64_t
         first = last;
     }
     return frequent;
-}
-
-/// Sums the planes of all ranks in rank order. Collective.
-void add_planes(const Communicator& communicator, std::span<float> plane) {
-    constexpr std::size_t most = 1 << 14;
-    const auto ranks = static_cast<std::size_t>(communicator.size());
-    if (ranks == 1)
-        return;
-    std::vector<float> all(ranks * std::min(most, plane.size()));
-    for (std::size_t first = 0; first < plane.size(); first += most) {
-        const std::span<float> own = plane.subspan(first, std::min(most, plane.size() - first));
-        const std::span<float> parts(all.data(), ranks * own.size());
-        communicator.all_gather(std::as_bytes(std::span<const float>(own)),
-                                std::as_writable_bytes(parts));
-        for (std::size_t i = 0; i < own.size(); ++i) {
-            double sum = 0;
-            for (std::size_t rank = 0; rank < ranks; ++rank)
-                sum += static_cast<double>(parts[rank * own.size() + i]);
-            own[i] = static_cast<float>(sum);
-        }
-    }
 }
 
 } // namespace

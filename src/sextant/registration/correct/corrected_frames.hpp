@@ -50,6 +50,10 @@ RowChange mirrored_at(std::vector<double> levels);
 /// Input     the width of a row.
 RowChange without_columns(std::int64_t columns, Elements width);
 
+/// Sets the listed pixels within the rows to NaN. `pixels` is sorted.
+void set_gaps(std::span<const Elements> pixels, Rows rows, Elements width,
+              std::span<float> samples);
+
 /// Opens a detector image: one frame with the shape of the series' frames. Called once per rank,
 /// because sources are not thread-safe.
 using OpenImage = std::function<std::unique_ptr<FrameSource>()>;

@@ -5,6 +5,7 @@
 #include "sextant/kernel/fit/rigid_map.hpp"
 #include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/pair/partition.hpp"
+#include "sextant/registration/pair/window.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,17 +20,6 @@ namespace {
 constexpr double tapered = .5;
 /// Peaks closer together than this, in pixels, count as one peak.
 constexpr Elements distinct = 3;
-
-std::vector<float> tukey(Elements size) {
-    std::vector<float> window;
-    const double ramp = tapered * static_cast<double>(size) / 2;
-    for (Elements i = 0; i < size; ++i) {
-        const double from_end = .5 + static_cast<double>(std::min(i, size - 1 - i));
-        const double rise = std::min(1., from_end / ramp);
-        window.push_back(static_cast<float>((1 - std::cos(std::numbers::pi * rise)) / 2));
-    }
-    return window;
-}
 
 /// Converts an index of a periodic correlation to the signed shift of least magnitude.
 Elements unwrapped(Elements at, Elements period) {
@@ -65,8 +55,8 @@ Correlation::Correlation(ImageShape shape, Team* team)
       team_(team),
       forward_{{padded_.height, false}, {padded_.width, false}},
       backward_{{padded_.height, true}, {padded_.width, true}},
-      window_x_(tukey(shape.width)),
-      window_y_(tukey(shape.height)),
+      window_x_(tukey(shape.width, tapered)),
+      window_y_(tukey(shape.height, tapered)),
       peaks_(static_cast<std::size_t>(angles * halves)),
       deepest_(peaks_.size()) {
     const auto count = static_cast<std::size_t>(padded_.elements());
@@ -325,8 +315,7 @@ RotationSearch::RotationSearch(ImageShape shape, Team* team)
     : shape_(shape),
       padded_{fast_fourier_size(shape.width), fast_fourier_size(shape.height)},
       team_(team),
-      of_column_(padded_.height, false),
-      of_row_(padded_.width, false),
+      of_image_(padded_, false),
       of_ring_(steps, false),
       back_(steps, true),
       first_ring_(3),
@@ -353,7 +342,7 @@ RotationSearch::RotationSearch(ImageShape shape, Team* team)
 std::span<const double> RotationSearch::angles(const kernel::FloatImage& reference,
                                                const kernel::FloatImage& moved) {
     fill(reference, moved);
-    transform();
+    of_image_.transform(samples_, columns_, team_);
     run_parts(team_, static_cast<int>(rings_), [&](int ring, int) { correlate(ring); });
     std::fill(sums_.begin(), sums_.end(), 0.);
     for (Elements ring = 0; ring < rings_; ++ring) {
@@ -375,18 +364,6 @@ void RotationSearch::fill(const kernel::FloatImage& reference, const kernel::Flo
             to[x] = {std::isnan(r[x]) ? 0 : window[x] * r[x],
                      std::isnan(t[x]) ? 0 : window[x] * t[x]};
     }
-}
-
-void RotationSearch::transform() {
-    const auto lines = [&](Elements count, const FourierLines& of_lines, Values& from, Values& to) {
-        const Bands bands(count);
-        run_parts(team_, bands.count(), [&](int band, int) {
-            of_lines.transform(from.data(), to.data(), count, bands.first(band),
-                               bands.first(band + 1));
-        });
-    };
-    lines(padded_.width, of_column_, samples_, columns_);
-    lines(padded_.height, of_row_, columns_, samples_);
 }
 
 /// Returns |F(k)| or |G(k)|, given F + iG at k and −k (see separated()).

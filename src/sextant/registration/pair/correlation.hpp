@@ -130,7 +130,6 @@ class RotationSearch {
     using Values = std::vector<std::complex<float>>;
 
     void fill(const kernel::FloatImage& reference, const kernel::FloatImage& moved);
-    void transform();
     void correlate(Elements ring);
     float modulus(const std::complex<float>& here, const std::complex<float>& there,
                   bool of_moved) const;
@@ -138,7 +137,8 @@ class RotationSearch {
 
     ImageShape shape_, padded_;
     Team* team_;
-    FourierLines of_column_, of_row_, of_ring_, back_;
+    FourierImage of_image_;
+    FourierLines of_ring_, back_;
     Elements first_ring_, rings_;
     std::vector<float> window_;    ///< per pixel
     Values samples_, columns_;     ///< both images, as real and imaginary parts; scratch

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pair/fourier_lines.hpp"
 
+#include "sextant/core/memory.hpp"
+#include "sextant/registration/pair/partition.hpp"
+
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -106,6 +109,25 @@ void FourierLines::transform(const std::complex<float>* from, std::complex<float
                 of_line[i] = {found[i].real().values[k], found[i].imag().values[k]};
         }
     }
+}
+
+FourierImage::FourierImage(ImageShape shape, bool inverse)
+    : shape_(shape), of_column_(shape.height, inverse), of_row_(shape.width, inverse) {}
+
+void FourierImage::transform(std::vector<std::complex<float>>& values,
+                             std::vector<std::complex<float>>& scratch, Team* team) const {
+    resize_buffer(scratch, values.size());
+    const auto lines = [&](Elements count, const FourierLines& of_lines,
+                           const std::vector<std::complex<float>>& from,
+                           std::vector<std::complex<float>>& to) {
+        const Bands bands(count);
+        run_parts(team, bands.count(), [&](int band, int) {
+            of_lines.transform(from.data(), to.data(), count, bands.first(band),
+                               bands.first(band + 1));
+        });
+    };
+    lines(shape_.width, of_column_, values, scratch);
+    lines(shape_.height, of_row_, scratch, values);
 }
 
 Elements fast_fourier_size(Elements size) {

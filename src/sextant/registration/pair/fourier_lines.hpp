@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/units.hpp"
+#include "sextant/comm/thread_team.hpp"
+#include "sextant/core/image.hpp"
 
 #include <complex>
 #include <memory>
+#include <vector>
 
 namespace sextant::registration {
 
@@ -31,6 +33,22 @@ class FourierLines {
 
     Elements length_;
     std::unique_ptr<Plan> plan_;
+};
+
+/// The discrete Fourier transform of images of one shape, without scaling.
+class FourierImage {
+  public:
+    /// Requires  sides as FourierLines requires them.
+    FourierImage(ImageShape shape, bool inverse);
+
+    /// Transforms an image in place, by rows. `scratch` is resized to the size of the image.
+    /// Deterministic  the bits do not depend on the number of threads.
+    void transform(std::vector<std::complex<float>>& values,
+                   std::vector<std::complex<float>>& scratch, Team* team = nullptr) const;
+
+  private:
+    ImageShape shape_;
+    FourierLines of_column_, of_row_;
 };
 
 /// Returns the smallest multiple of four that is at least `size` and a product of 2, 3 and 5. Such

@@ -6,7 +6,9 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/journal.hpp"
+#include "sextant/registration/correct/layers.hpp"
 #include "sextant/registration/correct/shading.hpp"
+#include "sextant/registration/correct/static_pattern.hpp"
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 
@@ -49,6 +51,9 @@ Inspected inspected(PairReader& reader, const CorrectedFrames* corrections,
 std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& block,
                                      SeriesInspection& inspection) {
     const RegistrationOptions& options = context.options;
+    const FrameHeader& header = context.source.header();
+    const PatternView view = pattern_view(header.shape);
+    const std::vector<std::int64_t> for_layers = frames_for_layers(header.frames);
     inspection.team = std::make_shared<Team>(options.threads);
     inspection.reader = std::make_shared<PairReader>(
         context.source, options.rigid, options.prefilter, 2, inspection.team.get(), context.offset);
@@ -58,6 +63,11 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
         context.step("inspect frames", frame - block.first, block.count());
         frames.emplace_back().frame = frame;
         all.push_back(inspected(*inspection.reader, context.corrections, frames.back()));
+        if (all.back().readable && std::ranges::binary_search(for_layers, frame)) {
+            const std::vector<float> seen = seen_in(view, inspection.reader->pyramid(frame));
+            inspection.seen_frames.push_back(frame);
+            inspection.seen.insert(inspection.seen.end(), seen.begin(), seen.end());
+        }
     }
     return all;
 }
@@ -323,8 +333,8 @@ bool shading_changes(const SeriesState& state) {
     agree(state.communicator, [&] {
         if (!state.is_first())
             return;
-        PairReader reader(*state.source, state.options.rigid, state.options.prefilter, 2, nullptr,
-                          state.result.offset);
+        PairReader reader(state.context->source, state.options.rigid, state.options.prefilter, 2,
+                          nullptr, state.result.offset);
         for (const TwoFrames& pair : pairs) {
             state.control.check();
             const std::int64_t first = inspection.usable[pair.first],
@@ -338,20 +348,65 @@ bool shading_changes(const SeriesState& state) {
     return state.communicator.all_gather(changes).front() != 0;
 }
 
-/// Removes the shading of frames for registration, and inspects the frames again.
-void flatten(SeriesState& state) {
-    state.flattened =
-        std::make_unique<ChangedFrames>(*state.source, without_shading(*state.source));
-    use(state, *state.flattened);
+/// Registers frames from `source` from now on, and inspects the frames again.
+void change_to(SeriesState& state, FrameSource& source) {
+    use(state, source);
     SeriesInspection& inspection = state.inspection;
-    inspection.reader.reset(); // its pyramids contain the shading
-    SeriesInspection flat = inspect_series(*state.context);
-    for (std::size_t frame = 0; frame < flat.statistics.size(); ++frame) {
-        inspection.statistics[frame].deviation = flat.statistics[frame].deviation;
-        inspection.statistics[frame].mean = flat.statistics[frame].mean;
+    inspection.reader.reset(); // its pyramids are of unchanged frames
+    SeriesInspection changed = inspect_series(*state.context);
+    for (std::size_t frame = 0; frame < changed.statistics.size(); ++frame) {
+        const FrameStatistics& one = changed.statistics[frame];
+        inspection.statistics[frame].deviation = one.deviation;
+        inspection.statistics[frame].mean = one.mean;
+        inspection.statistics[frame].shading = one.shading;
     }
-    inspection.reader = std::move(flat.reader);
-    inspection.team = std::move(flat.team);
+    inspection.reader = std::move(changed.reader);
+    inspection.team = std::move(changed.team);
+}
+
+/// Removes the shading of frames for registration.
+void flatten(SeriesState& state) {
+    FrameSource& source = state.context->source;
+    state.flattened = std::make_unique<ChangedFrames>(source, without_shading(source));
+    change_to(state, *state.flattened);
+}
+
+/// All-gathers the parts of usable frames in which layers are searched for. Collective.
+std::vector<std::vector<float>> gather_seen(SeriesState& state) {
+    SeriesInspection& inspection = state.inspection;
+    const std::vector<std::int64_t> frames = all_gather_lists(
+        state.communicator, std::span<const std::int64_t>(inspection.seen_frames));
+    const std::vector<float> seen =
+        all_gather_lists(state.communicator, std::span<const float>(inspection.seen));
+    inspection.seen = {};
+    std::vector<std::vector<float>> images;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        const auto size = static_cast<std::ptrdiff_t>(seen.size() / frames.size());
+        const auto first = seen.begin() + static_cast<std::ptrdiff_t>(i) * size;
+        if (std::ranges::binary_search(inspection.usable, frames[i]))
+            images.emplace_back(first, first + size);
+    }
+    return images;
+}
+
+/// Adds this rank's usable frames to the sum from which the static pattern is computed.
+void add_frames(SeriesState& state, const LayerFit& layers, StaticSum& sum) {
+    FrameSource& source = *state.source;
+    const ImageShape shape = source.header().shape;
+    const PatternView view = pattern_view(shape);
+    Pyramid pyramid(shape, view.level + 1, state.options.prefilter, state.inspection.team.get());
+    std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
+    const std::vector<FrameRegistration>& frames = state.inspection.frames;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        state.context->step("separate static pattern", static_cast<std::int64_t>(i),
+                            std::ssize(frames));
+        if (!frames[i].left_out.empty())
+            continue;
+        source.read_frame(frames[i].frame, samples);
+        pyramid.fill(view_of(samples, shape));
+        const Point shift = layers.locate(seen_in(view, pyramid));
+        sum.add(samples, {view.unit() * shift.x, view.unit() * shift.y});
+    }
 }
 
 } // namespace
@@ -408,6 +463,35 @@ void inspect_frames(SeriesState& state) {
     end_inspection(state);
     warn_of_copies(state);
     state.content = fingerprint(state.inspection.statistics);
+}
+
+void remove_static(SeriesState& state) {
+    if (state.options.static_pattern == StaticSearch::off)
+        return;
+    const std::vector<std::vector<float>> images = gather_seen(state);
+    std::optional<LayerFit> fit;
+    std::optional<Layers> layers;
+    agree(state.communicator, [&] {
+        if (images.empty())
+            return;
+        fit.emplace(pattern_view(state.source->header().shape).area.shape, images);
+        layers = fit->fit(true);
+    });
+    if (!layers || !layers->has_still_layer())
+        return;
+    std::optional<StaticSum> sum;
+    agree(state.communicator, [&] {
+        sum.emplace(state.source->header().shape);
+        add_frames(state, *fit, *sum);
+    });
+    const auto pattern = std::make_shared<const StaticPattern>(sum->pattern(state.communicator));
+    const Elements width = state.source->header().shape.width;
+    state.without_static = std::make_unique<ChangedFrames>(
+        *state.source, without_static(pattern, &StaticPattern::matched, width));
+    state.shown_without_static = std::make_unique<ChangedFrames>(
+        *state.source, without_static(pattern, &StaticPattern::known, width));
+    state.result.static_pattern = pattern;
+    change_to(state, *state.without_static);
 }
 
 void remove_shading(SeriesState& state) {

@@ -77,6 +77,9 @@ Record record_of(RegistrationOptions& options) {
     record.add("flatten", options.flatten,
                {{"auto", Flattening::automatic}, {"on", Flattening::on}, {"off", Flattening::off}},
                "WHEN", "remove varying shading before registration");
+    record.add("static", options.static_pattern,
+               {{"auto", StaticSearch::automatic}, {"off", StaticSearch::off}}, "WHEN",
+               "subtract what stands still on the detector");
     record.add("contrast", options.contrast,
                {{"auto", ContrastSearch::automatic}, {"same", ContrastSearch::same}}, "NAME",
                "contrast of frames; auto recognises inverted ones");
@@ -139,6 +142,12 @@ Json json_of_rows(const RowFitSummary& rows, std::int64_t flyback) {
             {"flyback", flyback}};
 }
 
+Json json_of_static(const StaticPattern* pattern) {
+    if (pattern == nullptr)
+        return {};
+    return {{"deviation", pattern->deviation}, {"constant_pixels", pattern->constant.size()}};
+}
+
 } // namespace
 
 Record record_of(const RegistrationResult& result) {
@@ -169,6 +178,7 @@ Record record_of(const RegistrationResult& result) {
                      {"model_reason", result.model_reason},
                      {"threads", std::move(threads)},
                      {"flattened", result.flattened},
+                     {"static", json_of_static(result.static_pattern.get())},
                      {"canvas",
                       {{"x", result.canvas.x},
                        {"y", result.canvas.y},

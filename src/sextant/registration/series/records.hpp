@@ -3,6 +3,7 @@
 
 #include "sextant/core/effects.hpp"
 #include "sextant/registration/correct/corrected_frames.hpp"
+#include "sextant/registration/correct/static_pattern.hpp"
 #include "sextant/registration/pair/nonrigid.hpp"
 #include "sextant/registration/pair/rigid.hpp"
 #include "sextant/registration/series/consensus.hpp"
@@ -45,6 +46,10 @@ enum class ThreadWork {
 /// Removal of large-scale shading before frames are registered: if the shading changes much within
 /// the series (`automatic`), always, or never. Averages still contain the shading.
 enum class Flattening { automatic, on, off };
+
+/// Treatment of what stands still on the detector while the specimen moves, such as a beam stop, a
+/// gain pattern, dust or a background: found and subtracted (`automatic`), or kept.
+enum class StaticSearch { automatic, off };
 
 /// Treatment of frames of opposite contrast, as in focal series. `automatic` recognises them by
 /// their correlation; `same` assumes the same contrast for all frames.
@@ -98,6 +103,7 @@ struct RegistrationOptions {
     /// all if `reproducible`. `automatic` never uses more than 256 MiB per rank for whole frames.
     ThreadWork thread_work = ThreadWork::automatic;
     Flattening flatten = Flattening::automatic;
+    StaticSearch static_pattern = StaticSearch::automatic;
     ContrastSearch contrast = ContrastSearch::automatic;
     /// `united` is rejected for displacement fields, because these are defined only within the
     /// reference.
@@ -213,6 +219,8 @@ struct RegistrationResult {
     registration::ThreadPlan thread_plan; ///< use of threads, and predicted times
     /// Statistics of threads that take whole frames, for the threads of all ranks in rank order.
     registration::FrameThreadUse thread_use;
+    /// What stands still on the detector; null if nothing was found.
+    std::shared_ptr<const registration::StaticPattern> static_pattern = {};
     bool flattened = false; ///< true if the frames' shading was removed before registration
     /// The residual motion within frames whose motion is not in doubt; 0 for displacement fields.
     registration::SeriesMisfit misfit = {};

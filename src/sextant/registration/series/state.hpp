@@ -100,6 +100,10 @@ struct SeriesInspection {
     /// pyramids, unless the samples are corrected afterwards.
     std::shared_ptr<Team> team = {};
     std::shared_ptr<PairReader> reader = {};
+    /// The parts of this rank's frames from which layers are found (frames_for_layers()), one after
+    /// another, and the numbers of these frames.
+    std::vector<std::int64_t> seen_frames = {};
+    std::vector<float> seen = {};
 };
 
 /// The state of registering a series on one rank. The steps of SeriesRegistration modify it one
@@ -120,13 +124,20 @@ struct SeriesState {
     /// Points to `source` if it corrects samples; otherwise null.
     CorrectedFrames* corrections = nullptr;
     std::uint64_t detector = 0;                    ///< hash of the detector images
-    std::unique_ptr<ChangedFrames> flattened = {}; ///< `source` without shading, if needed
-    /// `source` or `flattened`, with frames of opposite contrast inverted.
+    /// `source` without the static pattern, for registration and for results, if there is one.
+    std::unique_ptr<ChangedFrames> without_static = {}, shown_without_static = {};
+    /// `source` or `without_static`, without shading, if needed.
+    std::unique_ptr<ChangedFrames> flattened = {};
+    /// The source of registration, with frames of opposite contrast inverted.
     std::unique_ptr<FrameSource> inverted = {};
-    /// `source` with the columns that the flyback disturbs as gaps, if any.
+    /// The frames of results with the columns that the flyback disturbs as gaps, if any.
     std::unique_ptr<ChangedFrames> without_flyback = {};
     /// Returns the source of the frames that results are computed from.
-    FrameSource& shown_frames() const { return without_flyback ? *without_flyback : *source; }
+    FrameSource& shown_frames() const {
+        if (without_flyback)
+            return *without_flyback;
+        return shown_without_static ? *shown_without_static : *source;
+    }
 
     SeriesInspection inspection = {}; ///< valid until frames are registered
     std::string content = {}; ///< fingerprint of the frames, before their shading is removed

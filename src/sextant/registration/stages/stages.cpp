@@ -286,7 +286,7 @@ void fit_rows(SeriesState& state) {
     state.result.flyback = rows.flyback;
     if (state.result.flyback > 0)
         state.without_flyback = std::make_unique<ChangedFrames>(
-            *state.source,
+            state.shown_frames(),
             without_columns(state.result.flyback, state.source->header().shape.width));
 }
 

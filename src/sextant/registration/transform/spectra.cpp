@@ -67,9 +67,7 @@ Values transform_of(std::span<const float> one, std::span<const float> other, Im
             static_cast<float>((a - sum_of_one / count) * weight),
             static_cast<float>((b - sum_of_other / count) * weight)};
     });
-    const FourierLines of_lines(side, false);
-    of_lines.transform(values.data(), columns.data(), side, 0, side);
-    of_lines.transform(columns.data(), values.data(), side, 0, side);
+    FourierImage(area.shape, false).transform(values, columns);
     return values;
 }
 

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/correct/layers.hpp"
+
+#include "sextant/registration/correct/planes.hpp"
+#include "sextant/registration/pair/window.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include <Eigen/Dense>
+
+namespace sextant::registration {
+
+namespace {
+
+constexpr std::size_t least_frames = 6;
+/// The fraction of the window that is tapered. A flat window keeps more of the frame; the border of
+/// a tapered one moves less with the specimen.
+constexpr double tapered = .3;
+/// Frequencies up to this one are used, in radians per pixel, with the weights exp(−(q s)²).
+constexpr double highest = 2.4, decay = .5;
+/// Least 1 − |a|² at which the layers count as told apart.
+constexpr float least_determined = .2F;
+/// Lower bound of 1 − |a|² in divisions. A larger one would bias displacements.
+constexpr float smallest_determined = 1e-3F;
+constexpr int most_steps = 10;
+constexpr double stop = .01; ///< pixels
+
+/// Returns conj(a) b.
+std::complex<float> conj_times(std::complex<float> a, std::complex<float> b) {
+    return {a.real() * b.real() + a.imag() * b.imag(), a.real() * b.imag() - a.imag() * b.real()};
+}
+
+/// Returns the coordinate of the maximum of a parabola through values at −1, 0 and 1.
+double vertex(double before, double at, double after) {
+    const double curvature = before - 2 * at + after;
+    return curvature < 0 ? .5 * (before - after) / curvature : 0;
+}
+
+double distance(Point a, Point b) {
+    return std::hypot(a.x - b.x, a.y - b.y);
+}
+
+/// A displacement between two frames.
+struct Link {
+    std::size_t from, to;
+    Point shift;
+};
+
+/// Returns the displacements of all frames that agree best with the links, in the L1 norm, by
+/// reweighted least squares.
+std::vector<Point> displacements(std::size_t frames, std::span<const Link> links) {
+    constexpr int rounds = 20;
+    constexpr double least = .05; // pixels; smaller disagreements weigh equally
+    std::vector<Point> shifts(frames);
+    std::vector<double> weights(links.size(), 1);
+    const auto unknowns = static_cast<Eigen::Index>(frames - 1);
+    for (int round = 0; round < rounds; ++round) {
+        Eigen::MatrixXd normal = Eigen::MatrixXd::Zero(unknowns, unknowns);
+        Eigen::MatrixX2d right = Eigen::MatrixX2d::Zero(unknowns, 2);
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            const Link& link = links[i];
+            const Eigen::RowVector2d shift(link.shift.x, link.shift.y);
+            const auto from = static_cast<Eigen::Index>(link.from) - 1,
+                       to = static_cast<Eigen::Index>(link.to) - 1;
+            normal(to, to) += weights[i];
+            right.row(to) += weights[i] * shift;
+            if (from < 0)
+                continue;
+            normal(from, from) += weights[i];
+            normal(from, to) -= weights[i];
+            normal(to, from) -= weights[i];
+            right.row(from) -= weights[i] * shift;
+        }
+        const Eigen::MatrixX2d solved = normal.ldlt().solve(right);
+        for (std::size_t frame = 1; frame < frames; ++frame) {
+            const auto row = static_cast<Eigen::Index>(frame) - 1;
+            shifts[frame] = {solved(row, 0), solved(row, 1)};
+        }
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            const Point from = shifts[links[i].from], to = shifts[links[i].to];
+            weights[i] =
+                1 / std::max(least, distance({to.x - from.x, to.y - from.y}, links[i].shift));
+        }
+    }
+    return shifts;
+}
+
+} // namespace
+
+bool Layers::has_still_layer() const {
+    // Without a still layer, `still` is below .12 in series of all specimens, also if they rotate.
+    // Nor does any ring exceed a strength of .1: a specimen that moves across the border of the
+    // window leaves a part of itself there.
+    constexpr double least_moving = .2, least_still = .2, least_strength = .02, least_share = .05,
+                     least_ring = .2;
+    return moving > least_moving && determined > least_share &&
+           ((still > least_still && strength > least_strength) || ring > least_ring);
+}
+
+LayerFit::LayerFit(ImageShape shape, std::span<const std::vector<float>> images)
+    : shape_(shape),
+      padded_{fast_fourier_size(shape.width), fast_fourier_size(shape.height)},
+      forward_(padded_, false),
+      backward_(padded_, true),
+      window_x_(tukey(shape.width, tapered)),
+      window_y_(tukey(shape.height, tapered)) {
+    const auto signed_index = [](Elements at, Elements size) {
+        return at <= size / 2 ? at : at - size;
+    };
+    for (Elements row = 0; row < padded_.height; ++row) {
+        const double y = 2 * std::numbers::pi *
+                         static_cast<double>(signed_index(row, padded_.height)) /
+                         static_cast<double>(padded_.height);
+        for (Elements column = 0; column <= padded_.width / 2; ++column) {
+            const double x = 2 * std::numbers::pi * static_cast<double>(column) /
+                             static_cast<double>(padded_.width);
+            const bool one_of_pair = column > 0 || y > 0;
+            const double square = x * x + y * y;
+            if (one_of_pair && square <= highest * highest)
+                frequencies_.push_back({column, row, static_cast<float>(x), static_cast<float>(y),
+                                        static_cast<float>(std::exp(-square * decay * decay))});
+        }
+    }
+    for (const std::vector<float>& image : images)
+        spectra_.push_back(spectrum_of(image));
+}
+
+/// Returns the spectrum of an image without its mean, at the used frequencies.
+LayerFit::Values LayerFit::spectrum_of(std::span<const float> image) const {
+    double sum = 0, count = 0;
+    for (const float sample : image) {
+        if (std::isfinite(sample)) {
+            sum += static_cast<double>(sample);
+            ++count;
+        }
+    }
+    const auto mean = static_cast<float>(count > 0 ? sum / count : 0);
+    Values samples(static_cast<std::size_t>(padded_.elements())), scratch;
+    for (Elements y = 0; y < shape_.height; ++y) {
+        for (Elements x = 0; x < shape_.width; ++x) {
+            const float sample = image[static_cast<std::size_t>(y * shape_.width + x)];
+            if (std::isfinite(sample))
+                samples[static_cast<std::size_t>(y * padded_.width + x)] =
+                    (sample - mean) * window_x_[static_cast<std::size_t>(x)] *
+                    window_y_[static_cast<std::size_t>(y)];
+        }
+    }
+    forward_.transform(samples, scratch);
+    Values spectrum;
+    spectrum.reserve(frequencies_.size());
+    for (const Frequency& q : frequencies_)
+        spectrum.push_back(samples[static_cast<std::size_t>(q.row * padded_.width + q.column)]);
+    return spectrum;
+}
+
+/// Computes exp(−i q·t) as factors per column and per row of a transform.
+void LayerFit::factors_of(Point shift, Values& by_column, Values& by_row) const {
+    const auto fill = [](Values& factors, Elements size, double by) {
+        factors.resize(static_cast<std::size_t>(size));
+        for (Elements at = 0; at < size; ++at) {
+            const auto index = static_cast<double>(at <= size / 2 ? at : at - size);
+            const double angle =
+                -2 * std::numbers::pi * index * by / static_cast<double>(size);
+            factors[static_cast<std::size_t>(at)] = {static_cast<float>(std::cos(angle)),
+                                                     static_cast<float>(std::sin(angle))};
+        }
+    };
+    fill(by_column, padded_.width, shift.x);
+    fill(by_row, padded_.height, shift.y);
+}
+
+/// Returns the displacement at which two images correlate best. The cross spectrum is divided by
+/// the square root of its modulus, as in Correlation.
+Point LayerFit::peak(const Values& from, const Values& to) const {
+    Values values(static_cast<std::size_t>(padded_.elements())), scratch;
+    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+        const Frequency& q = frequencies_[i];
+        const std::complex<float> cross = conj_times(from[i], to[i]);
+        constexpr float least = 1e-20F; // avoids division by 0
+        const std::complex<float> whitened = cross / std::sqrt(std::sqrt(std::norm(cross) + least));
+        // The correlation is real, so half of the frequencies suffice for its real part.
+        values[static_cast<std::size_t>(q.row * padded_.width + q.column)] = whitened;
+    }
+    backward_.transform(values, scratch);
+    const auto at = [&](Elements x, Elements y) {
+        return static_cast<double>(
+            values[static_cast<std::size_t>((y + padded_.height) % padded_.height * padded_.width +
+                                            (x + padded_.width) % padded_.width)]
+                .real());
+    };
+    const Elements most_x = shape_.width / 2, most_y = shape_.height / 2;
+    Elements best_x = 0, best_y = 0;
+    for (Elements y = -most_y; y <= most_y; ++y) {
+        for (Elements x = -most_x; x <= most_x; ++x) {
+            if (at(x, y) > at(best_x, best_y)) {
+                best_x = x;
+                best_y = y;
+            }
+        }
+    }
+    const double middle = at(best_x, best_y);
+    return {static_cast<double>(best_x) +
+                vertex(at(best_x - 1, best_y), middle, at(best_x + 1, best_y)),
+            static_cast<double>(best_y) +
+                vertex(at(best_x, best_y - 1), middle, at(best_x, best_y + 1))};
+}
+
+/// Returns the displacements that agree best with the correlations of each frame with up to
+/// `farthest` later frames.
+std::vector<Point> LayerFit::chained(std::span<const Values> spectra, std::size_t farthest) const {
+    std::vector<Link> links;
+    for (std::size_t from = 0; from < spectra.size(); ++from) {
+        for (std::size_t to = from + 1; to < std::min(spectra.size(), from + farthest + 1); ++to)
+            links.push_back({from, to, peak(spectra[from], spectra[to])});
+    }
+    return displacements(spectra.size(), links);
+}
+
+/// Solves for both layers, given the displacements.
+LayerFit::Split LayerFit::split(std::span<const Values> spectra,
+                                std::span<const Point> shifts) const {
+    const std::size_t count = frequencies_.size();
+    Values phases(count), means(count), aligned(count), by_column, by_row;
+    for (std::size_t k = 0; k < spectra.size(); ++k) {
+        factors_of(shifts[k], by_column, by_row);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Frequency& q = frequencies_[i];
+            const std::complex<float> phase =
+                times(by_column[static_cast<std::size_t>(q.column)],
+                        by_row[static_cast<std::size_t>(q.row)]);
+            phases[i] += phase;
+            means[i] += spectra[k][i];
+            aligned[i] += conj_times(phase, spectra[k][i]);
+        }
+    }
+    const float each = 1 / static_cast<float>(spectra.size());
+    Split layers{Values(count), Values(count), std::vector<float>(count)};
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::complex<float> a = each * phases[i], mean = each * means[i];
+        const float determined = 1 - std::norm(a);
+        layers.moving[i] = (each * aligned[i] - conj_times(a, mean)) /
+                           std::max(determined, smallest_determined);
+        layers.still[i] = mean - times(a, layers.moving[i]);
+        layers.determined[i] = determined;
+    }
+    return layers;
+}
+
+/// Returns the Gauss-Newton step of one displacement, at most one pixel long; nothing if the
+/// frequencies at which the layers are told apart do not determine it. The moving layer is used
+/// without the frame itself, which is one of `others` + 1 frames that contribute; none of them if
+/// `others` is 0.
+std::optional<Point> LayerFit::step(const Values& spectrum, Point shift, const Split& layers,
+                                    std::size_t others) const {
+    Values by_column, by_row;
+    factors_of(shift, by_column, by_row);
+    double xx = 0, xy = 0, yy = 0, right_x = 0, right_y = 0;
+    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+        const float determined = layers.determined[i];
+        if (determined <= least_determined)
+            continue;
+        const Frequency& q = frequencies_[i];
+        const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
+                                                  by_row[static_cast<std::size_t>(q.row)]);
+        const std::complex<float> shown = times(phase, layers.moving[i]);
+        const std::complex<float> residual = spectrum[i] - layers.still[i] - shown;
+        const float own = others > 0 ? 1 / (static_cast<float>(others) * determined) : 0;
+        const std::complex<float> model = shown - own * residual;
+        const std::complex<float> error = (1 + own) * residual;
+        const float weight = q.weight * determined;
+        const auto information = static_cast<double>(weight * std::norm(model));
+        // The derivative of the model by t is −i q model.
+        const auto along = static_cast<double>(
+            weight * (model.imag() * error.real() - model.real() * error.imag()));
+        const auto x = static_cast<double>(q.x), y = static_cast<double>(q.y);
+        xx += information * x * x;
+        xy += information * x * y;
+        yy += information * y * y;
+        right_x += along * x;
+        right_y += along * y;
+    }
+    const double determinant = xx * yy - xy * xy;
+    constexpr double least = 1e-6; // relative to the product of both variances
+    if (!(determinant > least * (xx + yy) * (xx + yy)))
+        return std::nullopt;
+    const Point step{(yy * right_x - xy * right_y) / determinant,
+                     (xx * right_y - xy * right_x) / determinant};
+    const double length = std::hypot(step.x, step.y);
+    const double factor = length > 1 ? 1 / length : 1;
+    return Point{factor * step.x, factor * step.y};
+}
+
+/// Refines the displacements of all frames by Gauss-Newton steps.
+std::vector<Point> LayerFit::refined(std::vector<Point> shifts) const {
+    for (int round = 0; round < most_steps; ++round) {
+        const Split layers = split(spectra_, shifts);
+        std::vector<Point> next = shifts;
+        for (std::size_t k = 0; k < shifts.size(); ++k) {
+            const std::optional<Point> by = step(spectra_[k], shifts[k], layers, shifts.size() - 1);
+            if (!by)
+                return shifts;
+            next[k] = {shifts[k].x + by->x, shifts[k].y + by->y};
+        }
+        double moved = 0;
+        const Point first = next.front();
+        for (std::size_t k = 0; k < shifts.size(); ++k) {
+            next[k] = {next[k].x - first.x, next[k].y - first.y};
+            moved = std::max(moved, distance(next[k], shifts[k]));
+        }
+        shifts = std::move(next);
+        if (moved < stop)
+            break;
+    }
+    return shifts;
+}
+
+/// Returns Σ |F_k − S − A exp(−i q·t_k)|², weighted.
+double LayerFit::residual(std::span<const Point> shifts) const {
+    const Split layers = split(spectra_, shifts);
+    Values by_column, by_row;
+    double sum = 0;
+    for (std::size_t k = 0; k < shifts.size(); ++k) {
+        factors_of(shifts[k], by_column, by_row);
+        for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+            const Frequency& q = frequencies_[i];
+            const std::complex<float> phase =
+                times(by_column[static_cast<std::size_t>(q.column)],
+                        by_row[static_cast<std::size_t>(q.row)]);
+            sum += static_cast<double>(
+                q.weight * std::norm(spectra_[k][i] - layers.still[i] -
+                                     times(phase, layers.moving[i])));
+        }
+    }
+    return sum;
+}
+
+/// Returns the largest power of the still layer relative to that of the moving layer in a ring of
+/// frequencies. The powers are the products of the layers of even and odd frames, which have hardly
+/// any noise in common. Rings in which the still layers do not correlate are ignored.
+double LayerFit::strongest_ring(std::span<const Point> shifts) const {
+    std::array<std::vector<Values>, 2> spectra;
+    std::array<std::vector<Point>, 2> where;
+    for (std::size_t k = 0; k < shifts.size(); ++k) {
+        spectra[k % 2].push_back(spectra_[k]);
+        where[k % 2].push_back(shifts[k]);
+    }
+    const Split even = split(spectra[0], where[0]), odd = split(spectra[1], where[1]);
+    struct Ring {
+        double still = 0, even = 0, odd = 0, moving = 0, count = 0;
+    };
+    std::array<Ring, 16> rings; // two per octave
+    const auto side = static_cast<double>(std::max(padded_.width, padded_.height));
+    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+        const Frequency& q = frequencies_[i];
+        if (std::min(even.determined[i], odd.determined[i]) <= least_determined)
+            continue;
+        const auto length = static_cast<double>(std::hypot(q.x, q.y));
+        const double periods = std::max(1., length * side / (2 * std::numbers::pi));
+        Ring& ring =
+            rings[std::min(rings.size() - 1, static_cast<std::size_t>(2 * std::log2(periods)))];
+        ring.still += static_cast<double>(conj_times(even.still[i], odd.still[i]).real());
+        ring.even += static_cast<double>(std::norm(even.still[i]));
+        ring.odd += static_cast<double>(std::norm(odd.still[i]));
+        ring.moving += static_cast<double>(conj_times(even.moving[i], odd.moving[i]).real());
+        ++ring.count;
+    }
+    double strongest = 0;
+    for (const Ring& ring : rings) {
+        constexpr double least_count = 4, least_correlation = .8;
+        if (ring.count >= least_count && ring.moving > 0 &&
+            ring.still > least_correlation * std::sqrt(ring.even * ring.odd))
+            strongest = std::max(strongest, ring.still / ring.moving);
+    }
+    return strongest;
+}
+
+/// Compares the layers of the first half of the frames with those of the second half.
+Layers LayerFit::judged(std::vector<Point> shifts) const {
+    const std::size_t half = shifts.size() / 2;
+    const std::span<const Values> all(spectra_);
+    const std::span<const Point> where(shifts);
+    const Split first = split(all.first(half), where.first(half)),
+                second = split(all.subspan(half), where.subspan(half));
+    Layers layers;
+    double moving_power = 0, still_power = 0, other_moving = 0, other_still = 0, determined = 0,
+           weights = 0;
+    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+        const float least = std::min(first.determined[i], second.determined[i]);
+        weights += static_cast<double>(frequencies_[i].weight);
+        if (least <= least_determined)
+            continue;
+        determined += static_cast<double>(frequencies_[i].weight);
+        const auto weight = static_cast<double>(frequencies_[i].weight * least);
+        const auto add = [&](double& sum, std::complex<float> a, std::complex<float> b) {
+            sum += weight * static_cast<double>(conj_times(a, b).real());
+        };
+        add(layers.moving, first.moving[i], second.moving[i]);
+        add(layers.still, first.still[i], second.still[i]);
+        add(moving_power, first.moving[i], first.moving[i]);
+        add(still_power, first.still[i], first.still[i]);
+        add(other_moving, second.moving[i], second.moving[i]);
+        add(other_still, second.still[i], second.still[i]);
+    }
+    const auto ratio = [](double product, double power, double other) {
+        return power > 0 && other > 0 ? product / std::sqrt(power * other) : 0;
+    };
+    layers.strength = layers.moving > 0 ? std::max(0., layers.still) / layers.moving : 0;
+    layers.moving = ratio(layers.moving, moving_power, other_moving);
+    layers.still = ratio(layers.still, still_power, other_still);
+    layers.ring = strongest_ring(where);
+    layers.determined = weights > 0 ? determined / weights : 0;
+    layers.shifts = std::move(shifts);
+    return layers;
+}
+
+std::optional<Layers> LayerFit::fit(bool quick) {
+    if (spectra_.size() < least_frames)
+        return std::nullopt;
+    constexpr std::size_t farthest = 3;
+    if (quick) {
+        constexpr double clear = .5, travel = 4, none = .1;
+        const Layers plain = judged(chained(spectra_, 1));
+        double most = 0;
+        for (const Point shift : plain.shifts)
+            most = std::max(most, distance(shift, {}));
+        if (most > travel && plain.moving > clear && plain.still < none &&
+            plain.ring < none)
+            return std::nullopt;
+    }
+    std::vector<Values> changes = spectra_;
+    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+        std::complex<float> mean;
+        for (const Values& spectrum : spectra_)
+            mean += spectrum[i] / static_cast<float>(spectra_.size());
+        for (Values& spectrum : changes)
+            spectrum[i] -= mean;
+    }
+    std::vector<Point> best;
+    double least = 0;
+    for (const std::vector<Values>* start : {&spectra_, &changes}) {
+        std::vector<Point> shifts = refined(chained(*start, farthest));
+        const double left = residual(shifts);
+        if (best.empty() || left < least) {
+            best = std::move(shifts);
+            least = left;
+        }
+    }
+    found_ = split(spectra_, best);
+    return judged(std::move(best));
+}
+
+Point LayerFit::locate(std::span<const float> image) const {
+    Values spectrum = spectrum_of(image), less_still = spectrum, moving = found_.moving;
+    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+        less_still[i] -= found_.still[i];
+        if (found_.determined[i] <= least_determined)
+            less_still[i] = moving[i] = {};
+    }
+    Point shift = peak(moving, less_still);
+    for (int round = 0; round < most_steps; ++round) {
+        const std::optional<Point> by = step(spectrum, shift, found_, 0);
+        if (!by)
+            break;
+        shift = {shift.x + by->x, shift.y + by->y};
+        if (std::hypot(by->x, by->y) < stop)
+            break;
+    }
+    return shift;
+}
+
+} // namespace sextant::registration

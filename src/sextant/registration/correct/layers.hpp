@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/thread_team.hpp"
+#include "sextant/core/image.hpp"
+#include "sextant/registration/pair/fourier_lines.hpp"
+#include "sextant/registration/pair/motion.hpp"
+
+#include <complex>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sextant::registration {
+
+/// The separation of a series into two layers: one that moves, and one that stands still.
+///
+/// The spectrum of frame k is modelled as F_k(q) = A(q) exp(−i q·t_k) + S(q), where A is the moving
+/// layer (the specimen) in frame 0, S is the still layer, and t_k is the displacement of the
+/// specimen in frame k, in pixels to the right and downward. With a = mean exp(−i q·t_k), the
+/// least-squares solution is, at each frequency,
+///   A = (mean F_k exp(i q·t_k) − conj(a) mean F_k) / (1 − |a|²),   S = mean F_k − a A.
+/// The layers can be told apart only at frequencies at which 1 − |a|² is not small, so not at
+/// wavelengths that are long compared to the distance over which the specimen has moved.
+struct Layers {
+    std::vector<Point> shifts; ///< t_k, relative to the first frame
+    /// Correlations of the two layers as found in the first and in the second half of the frames,
+    /// −1 to 1. Noise does not correlate; neither do parts of one layer that wrong displacements
+    /// leave in the other.
+    double moving = 0, still = 0;
+    double strength = 0;   ///< power of the still layer, relative to that of the moving layer
+    double ring = 0; ///< the same in the ring of frequencies in which it is largest
+    double determined = 0; ///< fraction of the weighted frequencies at which layers can be told apart
+
+    /// True if both layers exist.
+    bool has_still_layer() const;
+};
+
+/// Finds the layers of some frames, which may be reduced in size.
+///
+/// Starts are the displacements from pairs of frames, and from pairs of frames of which the mean of
+/// all frames has been subtracted; the second is not attracted by the still layer. From each start,
+/// Gauss-Newton steps minimise Σ_k |F_k − S − A_k exp(−i q·t_k)|² over all t_k, where A_k is the
+/// moving layer without frame k. The start with the smaller residual is kept.
+///
+/// Cost      O(frames · pixels · log pixels), and ten steps of O(frames · pixels).
+/// Deterministic
+/// Source    the model: Bergen, Burt, Hingorani, Peleg, IEEE TPAMI 14, 1992,
+///           doi:10.1109/34.161348
+class LayerFit {
+  public:
+    /// Input     images of one shape, of at least 16x16 pixels, in order of time; NaN is replaced
+    ///           by the mean of the image.
+    LayerFit(ImageShape shape, std::span<const std::vector<float>> images);
+
+    /// Returns the layers, or nothing if there are fewer than six images. With `quick`, returns
+    /// nothing without a fit if displacements from pairs of frames already show that the specimen
+    /// moves and that no still layer exists.
+    std::optional<Layers> fit(bool quick);
+
+    /// Returns the displacement of another image of the same series, relative to the first image.
+    Point locate(std::span<const float> image) const;
+
+  private:
+    using Values = std::vector<std::complex<float>>;
+    /// A frequency that is used; one of each pair q and −q.
+    struct Frequency {
+        Elements column, row; ///< index in a transform
+        float x, y;           ///< radians per pixel
+        float weight;
+    };
+
+    Values spectrum_of(std::span<const float> image) const;
+    void factors_of(Point shift, Values& by_column, Values& by_row) const;
+    Point peak(const Values& from, const Values& to) const;
+    std::vector<Point> chained(std::span<const Values> spectra, std::size_t farthest) const;
+    struct Split {
+        Values moving, still;
+        std::vector<float> determined; ///< 1 − |a|²
+    };
+    Split split(std::span<const Values> spectra, std::span<const Point> shifts) const;
+    std::optional<Point> step(const Values& spectrum, Point shift, const Split& layers,
+                              std::size_t others) const;
+    std::vector<Point> refined(std::vector<Point> shifts) const;
+    double residual(std::span<const Point> shifts) const;
+    double strongest_ring(std::span<const Point> shifts) const;
+    Layers judged(std::vector<Point> shifts) const;
+
+    ImageShape shape_, padded_;
+    FourierImage forward_, backward_;
+    std::vector<float> window_x_, window_y_;
+    std::vector<Frequency> frequencies_;
+    std::vector<Values> spectra_; ///< [frame][frequency]
+    Split found_;
+};
+
+} // namespace sextant::registration

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/correct/static_pattern.hpp"
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/registration/correct/planes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+namespace sextant::registration {
+
+namespace {
+
+constexpr Elements largest_view = 128, largest_reduced = 1024;
+constexpr std::int64_t most_frames = 24;
+constexpr float unseen = std::numeric_limits<float>::infinity();
+constexpr float differs = std::numeric_limits<float>::quiet_NaN();
+
+/// Adds `values`, given per reduced pixel, to whole rows, interpolated between the centres of
+/// reduced pixels.
+void add_interpolated(std::span<const float> values, ImageShape reduced, Elements factor,
+                      float weight, ImageShape shape, std::span<float> to) {
+    const auto between = [factor](Elements at, Elements size) {
+        const double place = (static_cast<double>(at) + .5) / static_cast<double>(factor) - .5;
+        const double inside = std::clamp(place, 0., static_cast<double>(size - 1));
+        const auto first = static_cast<Elements>(inside);
+        return std::tuple(first, std::min(first + 1, size - 1),
+                          static_cast<float>(inside - static_cast<double>(first)));
+    };
+    for (Elements y = 0; y < shape.height; ++y) {
+        const auto [above, below, down] = between(y, reduced.height);
+        const float* const upper = values.data() + above * reduced.width;
+        const float* const lower = values.data() + below * reduced.width;
+        float* const row = to.data() + y * shape.width;
+        for (Elements x = 0; x < shape.width; ++x) {
+            const auto [left, right, along] = between(x, reduced.width);
+            const float top = upper[left] + along * (upper[right] - upper[left]);
+            const float bottom = lower[left] + along * (lower[right] - lower[left]);
+            row[x] += weight * (top + down * (bottom - top));
+        }
+    }
+}
+
+void subtract_mean(std::span<float> values) {
+    double sum = 0;
+    for (const float value : values)
+        sum += static_cast<double>(value);
+    const auto mean = static_cast<float>(sum / static_cast<double>(values.size()));
+    for (float& value : values)
+        value -= mean;
+}
+
+/// Returns the constant pixels most of whose neighbours are constant too. A single pixel may be
+/// constant by chance at a low dose. Returns none if a quarter of all pixels is constant.
+std::vector<Elements> areas_of(const std::vector<float>& same, ImageShape shape) {
+    const auto constant = [&](Elements x, Elements y) {
+        return x < 0 || y < 0 || x >= shape.width || y >= shape.height ||
+               std::isfinite(same[static_cast<std::size_t>(y * shape.width + x)]);
+    };
+    std::vector<Elements> pixels;
+    Elements all = 0;
+    for (Elements y = 0; y < shape.height; ++y) {
+        for (Elements x = 0; x < shape.width; ++x) {
+            if (!constant(x, y))
+                continue;
+            ++all;
+            int around = 0;
+            for (const Elements j : {y - 1, y, y + 1}) {
+                for (const Elements i : {x - 1, x, x + 1})
+                    around += constant(i, j) ? 1 : 0;
+            }
+            constexpr int least = 6; // of nine; two adjacent columns have six
+            if (around >= least)
+                pixels.push_back(y * shape.width + x);
+        }
+    }
+    return 4 * all > shape.elements() ? std::vector<Elements>() : pixels;
+}
+
+} // namespace
+
+PatternView pattern_view(ImageShape frame) {
+    PatternView view;
+    ImageShape level = frame;
+    if (std::min(frame.width, frame.height) >= 2 * largest_view && default_levels(frame) > 1) {
+        view.level = 1;
+        level = kernel::halved(frame);
+    }
+    const ImageShape shape{std::min(level.width, largest_view),
+                           std::min(level.height, largest_view)};
+    view.area = {(level.width - shape.width) / 2, (level.height - shape.height) / 2, shape};
+    return view;
+}
+
+std::vector<float> seen_in(const PatternView& view, const Pyramid& frame) {
+    const kernel::FloatImage image = frame.level(view.level);
+    const auto scale = static_cast<float>(1 / frame.scale());
+    std::vector<float> seen;
+    seen.reserve(static_cast<std::size_t>(view.area.shape.elements()));
+    for (Elements y = view.area.y; y < view.area.y + view.area.shape.height; ++y) {
+        for (Elements x = view.area.x; x < view.area.x + view.area.shape.width; ++x)
+            seen.push_back(scale * image.at(x, y));
+    }
+    return seen;
+}
+
+std::vector<std::int64_t> frames_for_layers(std::int64_t frames) {
+    const std::int64_t count = std::min(frames, most_frames);
+    std::vector<std::int64_t> chosen;
+    for (std::int64_t i = 0; i < count; ++i)
+        chosen.push_back(i * frames / count);
+    return chosen;
+}
+
+std::vector<float> StaticPattern::image() const {
+    std::vector<float> image = known;
+    for (const Elements pixel : constant)
+        image[static_cast<std::size_t>(pixel)] = std::numeric_limits<float>::quiet_NaN();
+    return image;
+}
+
+RowChange without_static(std::shared_ptr<const StaticPattern> pattern,
+                         std::vector<float> StaticPattern::*values, Elements width) {
+    return [pattern = std::move(pattern), values, width](std::int64_t, Rows rows,
+                                                         std::span<float> samples) {
+        const float* const still = ((*pattern).*values).data() + rows.first * width;
+        for (std::size_t i = 0; i < samples.size(); ++i)
+            samples[i] -= still[i];
+        set_gaps(pattern->constant, rows, width, samples);
+    };
+}
+
+StaticSum::StaticSum(ImageShape shape)
+    : shape_(shape),
+      reduced_(shape),
+      padded_(shape),
+      factor_([&] {
+          Elements factor = 1;
+          while (std::max(shape.width, shape.height) > factor * largest_reduced)
+              factor *= 2;
+          reduced_ = {shape.width / factor, shape.height / factor};
+          padded_ = {fast_fourier_size(reduced_.width), fast_fourier_size(reduced_.height)};
+          return factor;
+      }()),
+      forward_(padded_, false),
+      backward_(padded_, true),
+      sum_(static_cast<std::size_t>(shape.elements())),
+      same_(sum_.size(), unseen),
+      aligned_(static_cast<std::size_t>(padded_.elements())) {}
+
+/// Returns the spectrum of a reduced frame without its mean.
+StaticSum::Values StaticSum::spectrum_of(std::span<const float> samples, float mean) {
+    Values values(aligned_.size());
+    const float each = 1 / static_cast<float>(factor_ * factor_);
+    for (Elements y = 0; y < reduced_.height * factor_; ++y) {
+        std::complex<float>* const to = values.data() + y / factor_ * padded_.width;
+        for (Elements x = 0; x < reduced_.width * factor_; ++x) {
+            const float sample = samples[static_cast<std::size_t>(y * shape_.width + x)];
+            if (std::isfinite(sample))
+                to[x / factor_] += each * (sample - mean);
+        }
+    }
+    forward_.transform(values, scratch_);
+    return values;
+}
+
+/// Returns exp(−i q·t) for each displacement, as a factor per column or per row of a transform.
+std::vector<StaticSum::Values> StaticSum::factors_of(std::span<const Point> shifts, Elements size,
+                                                     bool rows) const {
+    std::vector<Values> all;
+    for (const Point shift : shifts) {
+        Values& factors = all.emplace_back();
+        const double by = (rows ? shift.y : shift.x) / static_cast<double>(factor_);
+        for (Elements at = 0; at < size; ++at) {
+            const auto index = static_cast<double>(at <= size / 2 ? at : at - size);
+            const double angle = -2 * std::numbers::pi * index * by / static_cast<double>(size);
+            factors.emplace_back(static_cast<float>(std::cos(angle)),
+                                 static_cast<float>(std::sin(angle)));
+        }
+    }
+    return all;
+}
+
+void StaticSum::add(std::span<const float> samples, Point shift) {
+    double sum = 0, count = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        const float sample = samples[i];
+        if (!std::isfinite(sample))
+            continue;
+        sum += static_cast<double>(sample);
+        ++count;
+        if (same_[i] == unseen)
+            same_[i] = sample;
+        else if (same_[i] != sample)
+            same_[i] = differs;
+    }
+    const auto mean = static_cast<float>(count > 0 ? sum / count : 0);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        sum_[i] += std::isfinite(samples[i]) ? samples[i] - mean : 0;
+    const Values spectrum = spectrum_of(samples, mean);
+    const Values columns = factors_of({&shift, 1}, padded_.width, false).front(),
+                 rows = factors_of({&shift, 1}, padded_.height, true).front();
+    for (Elements y = 0; y < padded_.height; ++y) {
+        for (Elements x = 0; x < padded_.width; ++x) {
+            const auto i = static_cast<std::size_t>(y * padded_.width + x);
+            const std::complex<float> phase = times(columns[static_cast<std::size_t>(x)],
+                                                    rows[static_cast<std::size_t>(y)]);
+            aligned_[i] += times(std::conj(phase), spectrum[i]);
+        }
+    }
+    shifts_.push_back(shift);
+}
+
+StaticPattern StaticSum::pattern(const Communicator& communicator) {
+    add_planes(communicator, sum_);
+    add_planes(communicator, {reinterpret_cast<float*>(aligned_.data()), 2 * aligned_.size()});
+    fold_planes(communicator, same_, [](std::span<const float> of_ranks) {
+        float all = unseen;
+        for (const float one : of_ranks) {
+            if (one == unseen)
+                continue;
+            all = all == unseen || all == one ? one : differs;
+        }
+        return all;
+    });
+    const std::vector<Point> shifts = all_gather_lists(communicator, std::span<const Point>(shifts_));
+    const float each = 1 / static_cast<float>(shifts.size());
+    StaticPattern pattern;
+    pattern.matched = sum_;
+    for (float& value : pattern.matched)
+        value *= each;
+    Values mean = spectrum_of(pattern.matched, 0);
+    const std::vector<Values> columns = factors_of(shifts, padded_.width, false),
+                              rows = factors_of(shifts, padded_.height, true);
+    // The two corrections are real images; they are transformed as the parts of a complex one.
+    for (Elements y = 0; y < padded_.height; ++y) {
+        for (Elements x = 0; x < padded_.width; ++x) {
+            std::complex<float> a;
+            for (std::size_t k = 0; k < shifts.size(); ++k)
+                a += each * times(columns[k][static_cast<std::size_t>(x)],
+                                  rows[k][static_cast<std::size_t>(y)]);
+            constexpr float least = .02F, clear = .2F, smallest = 1e-3F;
+            const auto i = static_cast<std::size_t>(y * padded_.width + x);
+            const float determined = 1 - std::norm(a);
+            const std::complex<float> moving =
+                (each * aligned_[i] - times(std::conj(a), mean[i])) /
+                std::max(determined, smallest);
+            const std::complex<float> specimen =
+                std::min(1.F, determined / least) * times(a, moving);
+            const std::complex<float> unknown =
+                (1 - std::min(1.F, determined / clear)) * (mean[i] - specimen);
+            const std::complex<float> i_unknown(-unknown.imag(), unknown.real());
+            aligned_[i] = specimen + i_unknown;
+        }
+    }
+    backward_.transform(aligned_, scratch_);
+    std::vector<float> of_specimen, unknown;
+    const float scale = 1 / static_cast<float>(padded_.elements());
+    for (Elements y = 0; y < reduced_.height; ++y) {
+        for (Elements x = 0; x < reduced_.width; ++x) {
+            const std::complex<float> both =
+                aligned_[static_cast<std::size_t>(y * padded_.width + x)];
+            of_specimen.push_back(scale * both.real());
+            unknown.push_back(scale * both.imag());
+        }
+    }
+    add_interpolated(of_specimen, reduced_, factor_, -1, shape_, pattern.matched);
+    subtract_mean(pattern.matched);
+    pattern.known = pattern.matched;
+    add_interpolated(unknown, reduced_, factor_, -1, shape_, pattern.known);
+    pattern.constant = areas_of(same_, shape_);
+    for (std::vector<float>* values : {&pattern.matched, &pattern.known}) {
+        for (const Elements pixel : pattern.constant)
+            (*values)[static_cast<std::size_t>(pixel)] = 0;
+        subtract_mean(*values);
+    }
+    double squares = 0;
+    for (const float value : pattern.known)
+        squares += static_cast<double>(value) * static_cast<double>(value);
+    pattern.deviation = std::sqrt(squares / static_cast<double>(pattern.known.size()));
+    return pattern;
+}
+
+} // namespace sextant::registration

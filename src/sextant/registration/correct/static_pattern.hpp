@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/image.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
+#include "sextant/registration/pair/fourier_lines.hpp"
+#include "sextant/registration/pair/motion.hpp"
+#include "sextant/registration/pair/pyramid.hpp"
+#include "sextant/registration/transform/canvas.hpp"
+
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace sextant {
+class Communicator;
+}
+
+namespace sextant::registration {
+
+/// The part of a frame in which the layers of a series are searched for (layers.hpp): the centre of
+/// a level of the frame's pyramid.
+struct PatternView {
+    int level = 0;
+    PixelArea area; ///< in pixels of the level
+
+    /// The width of the level's pixels, in pixels of the frame.
+    double unit() const { return static_cast<double>(1 << level); }
+};
+
+PatternView pattern_view(ImageShape frame);
+
+/// Returns this part of a frame, in units of the frame's samples.
+std::vector<float> seen_in(const PatternView& view, const Pyramid& frame);
+
+/// Returns the frames, at most 24 and evenly spread, from which the layers are found.
+std::vector<std::int64_t> frames_for_layers(std::int64_t frames);
+
+/// What stands still on the detector. The mean of the patterns over the frame is 0.
+struct StaticPattern {
+    /// The pattern that registration subtracts. At wavelengths at which the layers cannot be told
+    /// apart, it is the mean of the series.
+    std::vector<float> matched;
+    /// The pattern that results are without: 0 at these wavelengths, so that nothing of the
+    /// specimen is subtracted.
+    std::vector<float> known;
+    /// Pixels with the same sample in all frames, for example behind a beam stop. They are gaps.
+    std::vector<Elements> constant;
+    double deviation = 0; ///< standard deviation of `known`
+
+    /// Returns `known` as an image, with NaN at constant pixels.
+    std::vector<float> image() const;
+};
+
+/// Returns the change that subtracts a pattern, which is a member of `pattern`, and replaces its
+/// constant pixels with gaps.
+RowChange without_static(std::shared_ptr<const StaticPattern> pattern,
+                         std::vector<float> StaticPattern::*values, Elements width);
+
+/// Computes the static pattern of a series from whole frames and the displacements of the specimen,
+/// by the formulas of Layers. Each rank adds its frames.
+///
+/// Frames larger than 1024 pixels are reduced for the part of the specimen that the mean of the
+/// series still shows.
+/// Cost      memory: 12 bytes per pixel of a frame, and 32 bytes per pixel of the reduced frame.
+class StaticSum {
+  public:
+    explicit StaticSum(ImageShape shape);
+
+    /// Adds a frame in which the specimen is displaced by `shift`, in pixels.
+    void add(std::span<const float> samples, Point shift);
+
+    /// Returns the pattern, the same on every rank. Requires that a frame was added on some rank.
+    /// Collective.
+    /// Deterministic  for the same number of ranks.
+    StaticPattern pattern(const Communicator& communicator);
+
+  private:
+    using Values = std::vector<std::complex<float>>;
+
+    Values spectrum_of(std::span<const float> samples, float mean);
+    std::vector<Values> factors_of(std::span<const Point> shifts, Elements size, bool rows) const;
+
+    ImageShape shape_, reduced_, padded_;
+    Elements factor_; ///< width of a reduced pixel
+    FourierImage forward_, backward_;
+    std::vector<float> sum_;  ///< of the frames without their means
+    std::vector<float> same_; ///< the sample of all frames; NaN if they differ; infinite without
+    Values aligned_, scratch_;
+    std::vector<Point> shifts_;
+};
+
+} // namespace sextant::registration
