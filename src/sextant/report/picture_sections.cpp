@@ -58,9 +58,9 @@ Section side_by_side_section(const BeforeAfter& pictures) {
 }
 
 Section picture_section(const NamedPicture& shown) {
-    return {shown.title, figure_of("<div class=\"beside\">\n" + picture(shown.name, shown.png) +
-                                       "</div>\n",
-                                   shown.caption)};
+    return {shown.title,
+            figure_of("<div class=\"beside\">\n" + picture(shown.name, shown.png) + "</div>\n",
+                      shown.caption)};
 }
 
 namespace {

@@ -28,6 +28,9 @@ std::span<const FrameFlag> frame_flags() {
         {"in-doubt", "neighbouring frames disagree about its motion",
          "compare them with their neighbours in the aligned stack, and average only correct ones "
          "(--frames LIST)"},
+        {"static", "something that stands still on the detector seems to hold back the motion",
+         "try --dark, --gain or --defects, or --flatten on for a background; or record more frames "
+         "while the specimen moves"},
         {"unrelated", "no more similar to the reference than noise",
          "compare them with their neighbours in the aligned stack, and average only correct ones "
          "(--frames LIST)"},

@@ -192,9 +192,9 @@ report::Section static_of(const RegisterSummary& summary) {
     Overview small(summary.transforms.shape, most_shown);
     small.add(0, summary.result.static_pattern->image());
     const std::vector<double> means = small.means();
-    return report::picture_section(
-        {"What stands still on the detector", "static", static_text(summary),
-         png_of_samples(means, small.shape(), grey_range(means, .005))});
+    return report::picture_section({"What stands still on the detector", "static",
+                                    static_text(summary),
+                                    png_of_samples(means, small.shape(), grey_range(means, .005))});
 }
 
 /// Shows the displacement field with the largest deviation, after subtracting the nearest rigid

@@ -101,6 +101,18 @@ bool Layers::has_still_layer() const {
            ((still > least_still && strength > least_strength) || ring > least_ring);
 }
 
+bool Layers::moves_little() const {
+    constexpr double most = 1.5; // pixels
+    Point sum;
+    double squares = 0;
+    for (const Point shift : shifts) {
+        sum = {sum.x + shift.x, sum.y + shift.y};
+        squares += shift.x * shift.x + shift.y * shift.y;
+    }
+    const auto count = static_cast<double>(shifts.size());
+    return squares / count - (sum.x * sum.x + sum.y * sum.y) / (count * count) < most * most;
+}
+
 LayerFit::LayerFit(ImageShape shape, std::span<const std::vector<float>> images)
     : shape_(shape),
       padded_{fast_fourier_size(shape.width), fast_fourier_size(shape.height)},
@@ -125,36 +137,55 @@ LayerFit::LayerFit(ImageShape shape, std::span<const std::vector<float>> images)
                                         static_cast<float>(std::exp(-square * decay * decay))});
         }
     }
-    for (const std::vector<float>& image : images)
-        spectra_.push_back(spectrum_of(image));
+    for (std::size_t i = 0; i < images.size(); i += 2) {
+        const bool alone = i + 1 == images.size();
+        auto [one, other] = spectra_of(images[i], images[alone ? i : i + 1]);
+        spectra_.push_back(std::move(one));
+        if (!alone)
+            spectra_.push_back(std::move(other));
+    }
 }
 
-/// Returns the spectrum of an image without its mean, at the used frequencies.
-LayerFit::Values LayerFit::spectrum_of(std::span<const float> image) const {
-    double sum = 0, count = 0;
-    for (const float sample : image) {
-        if (std::isfinite(sample)) {
-            sum += static_cast<double>(sample);
-            ++count;
-        }
-    }
-    const auto mean = static_cast<float>(count > 0 ? sum / count : 0);
+/// Returns the spectra of two images without their means, at the used frequencies. The images are
+/// transformed as the real and the imaginary part of a complex image.
+std::array<LayerFit::Values, 2> LayerFit::spectra_of(std::span<const float> one,
+                                                     std::span<const float> other) const {
     Values samples(static_cast<std::size_t>(padded_.elements())), scratch;
-    for (Elements y = 0; y < shape_.height; ++y) {
-        for (Elements x = 0; x < shape_.width; ++x) {
-            const float sample = image[static_cast<std::size_t>(y * shape_.width + x)];
-            if (std::isfinite(sample))
-                samples[static_cast<std::size_t>(y * padded_.width + x)] =
-                    (sample - mean) * window_x_[static_cast<std::size_t>(x)] *
-                    window_y_[static_cast<std::size_t>(y)];
+    const auto fill = [&](std::span<const float> image, const auto& put) {
+        double sum = 0, count = 0;
+        for (const float sample : image) {
+            if (std::isfinite(sample)) {
+                sum += static_cast<double>(sample);
+                ++count;
+            }
         }
-    }
+        const auto mean = static_cast<float>(count > 0 ? sum / count : 0);
+        for (Elements y = 0; y < shape_.height; ++y) {
+            for (Elements x = 0; x < shape_.width; ++x) {
+                const float sample = image[static_cast<std::size_t>(y * shape_.width + x)];
+                if (std::isfinite(sample))
+                    put(samples[static_cast<std::size_t>(y * padded_.width + x)],
+                        (sample - mean) * window_x_[static_cast<std::size_t>(x)] *
+                            window_y_[static_cast<std::size_t>(y)]);
+            }
+        }
+    };
+    fill(one, [](std::complex<float>& to, float sample) { to.real(sample); });
+    fill(other, [](std::complex<float>& to, float sample) { to.imag(sample); });
     forward_.transform(samples, scratch);
-    Values spectrum;
-    spectrum.reserve(frequencies_.size());
-    for (const Frequency& q : frequencies_)
-        spectrum.push_back(samples[static_cast<std::size_t>(q.row * padded_.width + q.column)]);
-    return spectrum;
+    std::array<Values, 2> spectra;
+    for (const Frequency& q : frequencies_) {
+        const auto at = [&](Elements column, Elements row) {
+            return samples[static_cast<std::size_t>(row * padded_.width + column)];
+        };
+        const std::complex<float> here = at(q.column, q.row),
+                                  there = std::conj(at((padded_.width - q.column) % padded_.width,
+                                                       (padded_.height - q.row) % padded_.height));
+        const std::complex<float> difference = .5F * (here - there);
+        spectra[0].push_back(.5F * (here + there));
+        spectra[1].emplace_back(difference.imag(), -difference.real());
+    }
+    return spectra;
 }
 
 /// Computes exp(−i q·t) as factors per column and per row of a transform.
@@ -163,8 +194,7 @@ void LayerFit::factors_of(Point shift, Values& by_column, Values& by_row) const 
         factors.resize(static_cast<std::size_t>(size));
         for (Elements at = 0; at < size; ++at) {
             const auto index = static_cast<double>(at <= size / 2 ? at : at - size);
-            const double angle =
-                -2 * std::numbers::pi * index * by / static_cast<double>(size);
+            const double angle = -2 * std::numbers::pi * index * by / static_cast<double>(size);
             factors[static_cast<std::size_t>(at)] = {static_cast<float>(std::cos(angle)),
                                                      static_cast<float>(std::sin(angle))};
         }
@@ -173,40 +203,52 @@ void LayerFit::factors_of(Point shift, Values& by_column, Values& by_row) const 
     fill(by_row, padded_.height, shift.y);
 }
 
-/// Returns the displacement at which two images correlate best. The cross spectrum is divided by
-/// the square root of its modulus, as in Correlation.
-Point LayerFit::peak(const Values& from, const Values& to) const {
+/// Returns the whitened cross spectrum of two images at one frequency, as in Correlation.
+std::complex<float> LayerFit::whitened(const Pair& pair, std::size_t i) const {
+    const std::complex<float> cross = conj_times((*pair.from)[i], (*pair.to)[i]);
+    constexpr float least = 1e-20F; // avoids division by 0
+    return cross / std::sqrt(std::sqrt(std::norm(cross) + least));
+}
+
+/// Returns the displacements at which two pairs of images correlate best. Both correlations are
+/// real, and computed as the real and the imaginary part of one transform.
+std::array<Point, 2> LayerFit::peaks(const Pair& first, const Pair& second) const {
     Values values(static_cast<std::size_t>(padded_.elements())), scratch;
+    const auto value = [&](Elements column, Elements row) -> std::complex<float>& {
+        return values[static_cast<std::size_t>((row + padded_.height) % padded_.height *
+                                                   padded_.width +
+                                               (column + padded_.width) % padded_.width)];
+    };
     for (std::size_t i = 0; i < frequencies_.size(); ++i) {
         const Frequency& q = frequencies_[i];
-        const std::complex<float> cross = conj_times(from[i], to[i]);
-        constexpr float least = 1e-20F; // avoids division by 0
-        const std::complex<float> whitened = cross / std::sqrt(std::sqrt(std::norm(cross) + least));
-        // The correlation is real, so half of the frequencies suffice for its real part.
-        values[static_cast<std::size_t>(q.row * padded_.width + q.column)] = whitened;
+        const std::complex<float> one = whitened(first, i), other = whitened(second, i);
+        value(q.column, q.row) = {one.real() - other.imag(), one.imag() + other.real()};
+        value(-q.column, -q.row) = {one.real() + other.imag(), other.real() - one.imag()};
     }
     backward_.transform(values, scratch);
-    const auto at = [&](Elements x, Elements y) {
-        return static_cast<double>(
-            values[static_cast<std::size_t>((y + padded_.height) % padded_.height * padded_.width +
-                                            (x + padded_.width) % padded_.width)]
-                .real());
-    };
-    const Elements most_x = shape_.width / 2, most_y = shape_.height / 2;
-    Elements best_x = 0, best_y = 0;
-    for (Elements y = -most_y; y <= most_y; ++y) {
-        for (Elements x = -most_x; x <= most_x; ++x) {
-            if (at(x, y) > at(best_x, best_y)) {
-                best_x = x;
-                best_y = y;
+    const auto highest_of = [&](const auto& part) {
+        const auto at = [&](Elements x, Elements y) {
+            return static_cast<double>(part(value(x, y)));
+        };
+        const Elements most_x = shape_.width / 2, most_y = shape_.height / 2;
+        Elements best_x = 0, best_y = 0;
+        double best = at(0, 0);
+        for (Elements y = -most_y; y <= most_y; ++y) {
+            for (Elements x = -most_x; x <= most_x; ++x) {
+                if (at(x, y) > best) {
+                    best = at(x, y);
+                    best_x = x;
+                    best_y = y;
+                }
             }
         }
-    }
-    const double middle = at(best_x, best_y);
-    return {static_cast<double>(best_x) +
-                vertex(at(best_x - 1, best_y), middle, at(best_x + 1, best_y)),
-            static_cast<double>(best_y) +
-                vertex(at(best_x, best_y - 1), middle, at(best_x, best_y + 1))};
+        return Point{static_cast<double>(best_x) +
+                         vertex(at(best_x - 1, best_y), best, at(best_x + 1, best_y)),
+                     static_cast<double>(best_y) +
+                         vertex(at(best_x, best_y - 1), best, at(best_x, best_y + 1))};
+    };
+    return {highest_of([](std::complex<float> both) { return both.real(); }),
+            highest_of([](std::complex<float> both) { return both.imag(); })};
 }
 
 /// Returns the displacements that agree best with the correlations of each frame with up to
@@ -215,7 +257,16 @@ std::vector<Point> LayerFit::chained(std::span<const Values> spectra, std::size_
     std::vector<Link> links;
     for (std::size_t from = 0; from < spectra.size(); ++from) {
         for (std::size_t to = from + 1; to < std::min(spectra.size(), from + farthest + 1); ++to)
-            links.push_back({from, to, peak(spectra[from], spectra[to])});
+            links.push_back({from, to, {}});
+    }
+    for (std::size_t i = 0; i < links.size(); i += 2) {
+        Link& other = links[std::min(i + 1, links.size() - 1)];
+        const auto pair = [&](const Link& link) {
+            return Pair{&spectra[link.from], &spectra[link.to]};
+        };
+        const auto [one_shift, other_shift] = peaks(pair(links[i]), pair(other));
+        other.shift = other_shift;
+        links[i].shift = one_shift;
     }
     return displacements(spectra.size(), links);
 }
@@ -229,9 +280,8 @@ LayerFit::Split LayerFit::split(std::span<const Values> spectra,
         factors_of(shifts[k], by_column, by_row);
         for (std::size_t i = 0; i < count; ++i) {
             const Frequency& q = frequencies_[i];
-            const std::complex<float> phase =
-                times(by_column[static_cast<std::size_t>(q.column)],
-                        by_row[static_cast<std::size_t>(q.row)]);
+            const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
+                                                    by_row[static_cast<std::size_t>(q.row)]);
             phases[i] += phase;
             means[i] += spectra[k][i];
             aligned[i] += conj_times(phase, spectra[k][i]);
@@ -242,8 +292,8 @@ LayerFit::Split LayerFit::split(std::span<const Values> spectra,
     for (std::size_t i = 0; i < count; ++i) {
         const std::complex<float> a = each * phases[i], mean = each * means[i];
         const float determined = 1 - std::norm(a);
-        layers.moving[i] = (each * aligned[i] - conj_times(a, mean)) /
-                           std::max(determined, smallest_determined);
+        layers.moving[i] =
+            (each * aligned[i] - conj_times(a, mean)) / std::max(determined, smallest_determined);
         layers.still[i] = mean - times(a, layers.moving[i]);
         layers.determined[i] = determined;
     }
@@ -265,7 +315,7 @@ std::optional<Point> LayerFit::step(const Values& spectrum, Point shift, const S
             continue;
         const Frequency& q = frequencies_[i];
         const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
-                                                  by_row[static_cast<std::size_t>(q.row)]);
+                                                by_row[static_cast<std::size_t>(q.row)]);
         const std::complex<float> shown = times(phase, layers.moving[i]);
         const std::complex<float> residual = spectrum[i] - layers.still[i] - shown;
         const float own = others > 0 ? 1 / (static_cast<float>(others) * determined) : 0;
@@ -327,12 +377,10 @@ double LayerFit::residual(std::span<const Point> shifts) const {
         factors_of(shifts[k], by_column, by_row);
         for (std::size_t i = 0; i < frequencies_.size(); ++i) {
             const Frequency& q = frequencies_[i];
-            const std::complex<float> phase =
-                times(by_column[static_cast<std::size_t>(q.column)],
-                        by_row[static_cast<std::size_t>(q.row)]);
-            sum += static_cast<double>(
-                q.weight * std::norm(spectra_[k][i] - layers.still[i] -
-                                     times(phase, layers.moving[i])));
+            const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
+                                                    by_row[static_cast<std::size_t>(q.row)]);
+            sum += static_cast<double>(q.weight * std::norm(spectra_[k][i] - layers.still[i] -
+                                                            times(phase, layers.moving[i])));
         }
     }
     return sum;
@@ -427,8 +475,7 @@ std::optional<Layers> LayerFit::fit(bool quick) {
         double most = 0;
         for (const Point shift : plain.shifts)
             most = std::max(most, distance(shift, {}));
-        if (most > travel && plain.moving > clear && plain.still < none &&
-            plain.ring < none)
+        if (most > travel && plain.moving > clear && plain.still < none && plain.ring < none)
             return std::nullopt;
     }
     std::vector<Values> changes = spectra_;
@@ -453,14 +500,129 @@ std::optional<Layers> LayerFit::fit(bool quick) {
     return judged(std::move(best));
 }
 
+namespace {
+
+constexpr Eigen::Index affine_terms = 6;
+using Changes = Eigen::Matrix<double, Eigen::Dynamic, affine_terms>;
+
+/// Returns the changes of an image per unit of each parameter of an affine motion: two
+/// translations, and four linear terms. Rows are pixels, multiplied by the window.
+Changes changes_of(const Eigen::VectorXd& image, ImageShape shape, const Eigen::VectorXd& window) {
+    Changes changes = Changes::Zero(image.size(), affine_terms);
+    const Point c = centre(shape);
+    const auto half = static_cast<double>(std::max(shape.width, shape.height)) / 2;
+    for (Elements y = 1; y + 1 < shape.height; ++y) {
+        for (Elements x = 1; x + 1 < shape.width; ++x) {
+            const Elements i = y * shape.width + x;
+            const double by_x = window[i] * (image[i + 1] - image[i - 1]) / 2;
+            const double by_y = window[i] * (image[i + shape.width] - image[i - shape.width]) / 2;
+            const double u = (static_cast<double>(x) - c.x) / half,
+                         v = (static_cast<double>(y) - c.y) / half;
+            changes.row(i) << by_x, by_y, u * by_x, v * by_x, u * by_y, v * by_y;
+        }
+    }
+    return changes;
+}
+
+/// Returns an orthonormal basis of changes that are no motion: of the level, of the contrast of
+/// `image`, and of shading, which is a polynomial of degree 2.
+Eigen::MatrixXd other_changes(const Eigen::VectorXd& image, ImageShape shape,
+                              const Eigen::VectorXd& window) {
+    constexpr Eigen::Index terms = 7;
+    Eigen::MatrixXd changes(image.size(), terms);
+    for (Eigen::Index i = 0; i < image.size(); ++i) {
+        const double x = 2 * static_cast<double>(i % shape.width) /
+                             static_cast<double>(shape.width) -
+                         1,
+                     y = 2 * static_cast<double>(i / shape.width) /
+                             static_cast<double>(shape.height) -
+                         1;
+        changes.row(i) << 1, x, y, x * x, x * y, y * y, image[i];
+        changes.row(i) *= window[i];
+    }
+    return Eigen::HouseholderQR<Eigen::MatrixXd>(changes).householderQ() *
+           Eigen::MatrixXd::Identity(image.size(), terms);
+}
+
+} // namespace
+
+double held_back(ImageShape shape, std::span<const std::vector<float>> images) {
+    if (images.size() < least_frames)
+        return 0;
+    const auto pixels = static_cast<Eigen::Index>(shape.elements());
+    const std::vector<float> across = tukey(shape.width, tapered),
+                             down = tukey(shape.height, tapered);
+    Eigen::VectorXd window(pixels);
+    for (Eigen::Index i = 0; i < pixels; ++i)
+        window[i] = static_cast<double>(across[static_cast<std::size_t>(i % shape.width)] *
+                                        down[static_cast<std::size_t>(i / shape.width)]);
+    const auto count = static_cast<Eigen::Index>(images.size());
+    Eigen::MatrixXd frames(pixels, count);
+    for (Eigen::Index k = 0; k < count; ++k) {
+        const std::vector<float>& image = images[static_cast<std::size_t>(k)];
+        for (Eigen::Index i = 0; i < pixels; ++i) {
+            const float sample = image[static_cast<std::size_t>(i)];
+            frames(i, k) = std::isfinite(sample) ? static_cast<double>(sample) : 0;
+        }
+        frames.col(k).array() -= frames.col(k).mean();
+    }
+    const Eigen::VectorXd mean = frames.rowwise().mean();
+    const Eigen::MatrixXd other = other_changes(mean, shape, window);
+    const auto by_motion_of = [&](const Eigen::VectorXd& image) -> Changes {
+        const Changes changes = changes_of(image, shape, window);
+        return changes - other * (other.transpose() * changes);
+    };
+    const Changes by_motion = by_motion_of(mean);
+    const Eigen::Matrix<double, affine_terms, affine_terms> normal =
+        by_motion.transpose() * by_motion;
+    Eigen::MatrixXd differences =
+        ((frames.colwise() - mean).array().colwise() * window.array()).matrix();
+    differences -= other * (other.transpose() * differences);
+    const Eigen::MatrixXd motions = normal.ldlt().solve(by_motion.transpose() * differences);
+    // The direction along which frames appear to move most.
+    const Eigen::Matrix2d spread = motions.topRows<2>() * motions.topRows<2>().transpose();
+    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> principal(spread);
+    const Eigen::RowVectorXd along =
+        principal.eigenvectors().col(1).transpose() * motions.topRows<2>();
+    std::array<Eigen::VectorXd, 2> change, half_mean;
+    for (std::size_t half = 0; half < 2; ++half) {
+        change[half] = half_mean[half] = Eigen::VectorXd::Zero(pixels);
+        double frames_of_half = 0;
+        for (auto k = static_cast<Eigen::Index>(half); k < count; k += 2) {
+            change[half] += along[k] * differences.col(k);
+            half_mean[half] += frames.col(k);
+            ++frames_of_half;
+        }
+        half_mean[half] /= frames_of_half;
+    }
+    const Changes even = by_motion_of(half_mean[0]), odd = by_motion_of(half_mean[1]);
+    const Eigen::Matrix<double, affine_terms, affine_terms> cross = even.transpose() * odd;
+    const Eigen::Matrix<double, affine_terms, 1> explains_even = odd.transpose() * change[0],
+                                                 explains_odd = even.transpose() * change[1];
+    const double explained =
+        explains_even.dot((.5 * (cross + cross.transpose())).ldlt().solve(explains_odd));
+    const double all = change[0].dot(change[1]);
+    const double correlation = all / std::sqrt(change[0].squaredNorm() * change[1].squaredNorm());
+    // The share has a standard deviation of about .03 / correlation.
+    constexpr double least_correlation = .3, uncertain = .08, least_share = .05, least_pull = .02;
+    const double share = explained / all;
+    if (!(correlation > least_correlation && share < 1 - uncertain / correlation))
+        return 0;
+    const double pull = std::sqrt(along.squaredNorm() / static_cast<double>(count)) *
+                        (1 / std::max(share, least_share) - 1);
+    return pull > least_pull ? pull : 0;
+}
+
 Point LayerFit::locate(std::span<const float> image) const {
-    Values spectrum = spectrum_of(image), less_still = spectrum, moving = found_.moving;
+    const Values spectrum = spectra_of(image, image).front();
+    Values less_still = spectrum, moving = found_.moving;
     for (std::size_t i = 0; i < frequencies_.size(); ++i) {
         less_still[i] -= found_.still[i];
         if (found_.determined[i] <= least_determined)
             less_still[i] = moving[i] = {};
     }
-    Point shift = peak(moving, less_still);
+    const Pair pair{&moving, &less_still};
+    Point shift = peaks(pair, pair).front();
     for (int round = 0; round < most_steps; ++round) {
         const std::optional<Point> by = step(spectrum, shift, found_, 0);
         if (!by)

@@ -6,6 +6,7 @@
 #include "sextant/registration/pair/fourier_lines.hpp"
 #include "sextant/registration/pair/motion.hpp"
 
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <optional>
@@ -29,13 +30,29 @@ struct Layers {
     /// −1 to 1. Noise does not correlate; neither do parts of one layer that wrong displacements
     /// leave in the other.
     double moving = 0, still = 0;
-    double strength = 0;   ///< power of the still layer, relative to that of the moving layer
-    double ring = 0; ///< the same in the ring of frequencies in which it is largest
-    double determined = 0; ///< fraction of the weighted frequencies at which layers can be told apart
+    double strength = 0; ///< power of the still layer, relative to that of the moving layer
+    double ring = 0;     ///< the same in the ring of frequencies in which it is largest
+    double determined =
+        0; ///< fraction of the weighted frequencies at which layers can be told apart
 
     /// True if both layers exist.
     bool has_still_layer() const;
+    /// True if the specimen moves by less than its detail; see held_back().
+    bool moves_little() const;
 };
+
+/// Returns by how much something that stands still holds back the apparent motion of a series whose
+/// specimen moves by less than its detail, RMS in pixels; 0 if nothing does.
+///
+/// Frames are then M − (t_k − t̄)·∇A, where M is their mean and A the specimen. The change D of the
+/// frames along their apparent motion is compared with the changes by which affine motions change
+/// M. Without a still layer they explain it; otherwise they explain the fraction c < 1 of its
+/// power, and the true motion is 1/c times the apparent one. All powers are products of even and
+/// odd frames, so noise does not contribute.
+///
+/// Input     as that of LayerFit.
+/// Deterministic
+double held_back(ImageShape shape, std::span<const std::vector<float>> images);
 
 /// Finds the layers of some frames, which may be reduced in size.
 ///
@@ -71,9 +88,16 @@ class LayerFit {
         float weight;
     };
 
-    Values spectrum_of(std::span<const float> image) const;
+    /// Two images whose displacement is looked for.
+    struct Pair {
+        const Values *from, *to;
+    };
+
+    std::array<Values, 2> spectra_of(std::span<const float> one,
+                                     std::span<const float> other) const;
     void factors_of(Point shift, Values& by_column, Values& by_row) const;
-    Point peak(const Values& from, const Values& to) const;
+    std::complex<float> whitened(const Pair& pair, std::size_t i) const;
+    std::array<Point, 2> peaks(const Pair& first, const Pair& second) const;
     std::vector<Point> chained(std::span<const Values> spectra, std::size_t farthest) const;
     struct Split {
         Values moving, still;

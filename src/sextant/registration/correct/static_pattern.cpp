@@ -206,8 +206,8 @@ void StaticSum::add(std::span<const float> samples, Point shift) {
     for (Elements y = 0; y < padded_.height; ++y) {
         for (Elements x = 0; x < padded_.width; ++x) {
             const auto i = static_cast<std::size_t>(y * padded_.width + x);
-            const std::complex<float> phase = times(columns[static_cast<std::size_t>(x)],
-                                                    rows[static_cast<std::size_t>(y)]);
+            const std::complex<float> phase =
+                times(columns[static_cast<std::size_t>(x)], rows[static_cast<std::size_t>(y)]);
             aligned_[i] += times(std::conj(phase), spectrum[i]);
         }
     }
@@ -226,7 +226,8 @@ StaticPattern StaticSum::pattern(const Communicator& communicator) {
         }
         return all;
     });
-    const std::vector<Point> shifts = all_gather_lists(communicator, std::span<const Point>(shifts_));
+    const std::vector<Point> shifts =
+        all_gather_lists(communicator, std::span<const Point>(shifts_));
     const float each = 1 / static_cast<float>(shifts.size());
     StaticPattern pattern;
     pattern.matched = sum_;
@@ -242,12 +243,11 @@ StaticPattern StaticSum::pattern(const Communicator& communicator) {
             for (std::size_t k = 0; k < shifts.size(); ++k)
                 a += each * times(columns[k][static_cast<std::size_t>(x)],
                                   rows[k][static_cast<std::size_t>(y)]);
-            constexpr float least = .02F, clear = .2F, smallest = 1e-3F;
+            constexpr float least = .03F, clear = .2F, smallest = 1e-3F;
             const auto i = static_cast<std::size_t>(y * padded_.width + x);
             const float determined = 1 - std::norm(a);
-            const std::complex<float> moving =
-                (each * aligned_[i] - times(std::conj(a), mean[i])) /
-                std::max(determined, smallest);
+            const std::complex<float> moving = (each * aligned_[i] - times(std::conj(a), mean[i])) /
+                                               std::max(determined, smallest);
             const std::complex<float> specimen =
                 std::min(1.F, determined / least) * times(a, moving);
             const std::complex<float> unknown =

@@ -362,6 +362,7 @@ void change_to(SeriesState& state, FrameSource& source) {
     }
     inspection.reader = std::move(changed.reader);
     inspection.team = std::move(changed.team);
+    inspection.seen = std::move(changed.seen);
 }
 
 /// Removes the shading of frames for registration.
@@ -374,8 +375,8 @@ void flatten(SeriesState& state) {
 /// All-gathers the parts of usable frames in which layers are searched for. Collective.
 std::vector<std::vector<float>> gather_seen(SeriesState& state) {
     SeriesInspection& inspection = state.inspection;
-    const std::vector<std::int64_t> frames = all_gather_lists(
-        state.communicator, std::span<const std::int64_t>(inspection.seen_frames));
+    const std::vector<std::int64_t> frames =
+        all_gather_lists(state.communicator, std::span<const std::int64_t>(inspection.seen_frames));
     const std::vector<float> seen =
         all_gather_lists(state.communicator, std::span<const float>(inspection.seen));
     inspection.seen = {};
@@ -407,6 +408,23 @@ void add_frames(SeriesState& state, const LayerFit& layers, StaticSum& sum) {
         const Point shift = layers.locate(seen_in(view, pyramid));
         sum.add(samples, {view.unit() * shift.x, view.unit() * shift.y});
     }
+}
+
+/// Finds the static pattern and subtracts it from now on. Collective.
+void subtract_static(SeriesState& state, const LayerFit& fit) {
+    std::optional<StaticSum> sum;
+    agree(state.communicator, [&] {
+        sum.emplace(state.source->header().shape);
+        add_frames(state, fit, *sum);
+    });
+    const auto pattern = std::make_shared<const StaticPattern>(sum->pattern(state.communicator));
+    const Elements width = state.source->header().shape.width;
+    state.without_static = std::make_unique<ChangedFrames>(
+        *state.source, without_static(pattern, &StaticPattern::matched, width));
+    state.shown_without_static = std::make_unique<ChangedFrames>(
+        *state.source, without_static(pattern, &StaticPattern::known, width));
+    state.result.static_pattern = pattern;
+    change_to(state, *state.without_static);
 }
 
 } // namespace
@@ -468,38 +486,36 @@ void inspect_frames(SeriesState& state) {
 void remove_static(SeriesState& state) {
     if (state.options.static_pattern == StaticSearch::off)
         return;
+    const ImageShape seen = pattern_view(state.source->header().shape).area.shape;
     const std::vector<std::vector<float>> images = gather_seen(state);
     std::optional<LayerFit> fit;
     std::optional<Layers> layers;
     agree(state.communicator, [&] {
         if (images.empty())
             return;
-        fit.emplace(pattern_view(state.source->header().shape).area.shape, images);
+        fit.emplace(seen, images);
         layers = fit->fit(true);
     });
-    if (!layers || !layers->has_still_layer())
+    if (!layers)
         return;
-    std::optional<StaticSum> sum;
-    agree(state.communicator, [&] {
-        sum.emplace(state.source->header().shape);
-        add_frames(state, *fit, *sum);
-    });
-    const auto pattern = std::make_shared<const StaticPattern>(sum->pattern(state.communicator));
-    const Elements width = state.source->header().shape.width;
-    state.without_static = std::make_unique<ChangedFrames>(
-        *state.source, without_static(pattern, &StaticPattern::matched, width));
-    state.shown_without_static = std::make_unique<ChangedFrames>(
-        *state.source, without_static(pattern, &StaticPattern::known, width));
-    state.result.static_pattern = pattern;
-    change_to(state, *state.without_static);
+    if (layers->has_still_layer())
+        subtract_static(state, *fit);
+    if (!layers->moves_little())
+        return;
+    const std::vector<std::vector<float>> left =
+        layers->has_still_layer() ? gather_seen(state) : images;
+    state.result.held_back =
+        pattern_view(state.source->header().shape).unit() * held_back(seen, left);
 }
 
 void remove_shading(SeriesState& state) {
     state.result.flattened =
         state.options.flatten == Flattening::on ||
         (state.options.flatten == Flattening::automatic && shading_changes(state));
-    if (state.result.flattened)
+    if (state.result.flattened) {
         flatten(state);
+        state.result.held_back = 0; // changes of shading may look like a still layer
+    }
     require_two(state, state.inspection.usable.size(), state.inspection.frames);
 }
 

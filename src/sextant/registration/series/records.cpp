@@ -177,6 +177,7 @@ Record record_of(const RegistrationResult& result) {
                      {"not_averaged", result.not_averaged},
                      {"model_reason", result.model_reason},
                      {"threads", std::move(threads)},
+                     {"held_back", result.held_back},
                      {"flattened", result.flattened},
                      {"static", json_of_static(result.static_pattern.get())},
                      {"canvas",

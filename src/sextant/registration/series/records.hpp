@@ -152,7 +152,8 @@ struct FrameNumbers {
 
     /// True if registered to the previous frame again, starting at the voted motion.
     bool mended = false;
-    bool in_doubt = false; ///< true if registrations to the frames around this frame disagree
+    bool held_back = false; ///< see RegistrationResult::held_back
+    bool in_doubt = false;  ///< true if registrations to the frames around this frame disagree
     /// True if registrations to nearby frames determine this frame's position well enough for this
     /// frame to link other frames (consensus.hpp).
     bool sound = true;
@@ -221,6 +222,9 @@ struct RegistrationResult {
     registration::FrameThreadUse thread_use;
     /// What stands still on the detector; null if nothing was found.
     std::shared_ptr<const registration::StaticPattern> static_pattern = {};
+    /// By how much something that stands still on the detector seems to hold back the motions, RMS
+    /// in pixels; 0 if nothing does. All frames are then marked FrameNumbers::held_back.
+    double held_back = 0;
     bool flattened = false; ///< true if the frames' shading was removed before registration
     /// The residual motion within frames whose motion is not in doubt; 0 for displacement fields.
     registration::SeriesMisfit misfit = {};

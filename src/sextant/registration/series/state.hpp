@@ -123,7 +123,7 @@ struct SeriesState {
     Sample sample = Sample::f32; ///< type of the recorded samples
     /// Points to `source` if it corrects samples; otherwise null.
     CorrectedFrames* corrections = nullptr;
-    std::uint64_t detector = 0;                    ///< hash of the detector images
+    std::uint64_t detector = 0; ///< hash of the detector images
     /// `source` without the static pattern, for registration and for results, if there is one.
     std::unique_ptr<ChangedFrames> without_static = {}, shown_without_static = {};
     /// `source` or `without_static`, without shading, if needed.
