@@ -546,9 +546,9 @@ Eigen::MatrixXd other_changes(const Eigen::VectorXd& image, ImageShape shape,
 
 } // namespace
 
-double held_back(ImageShape shape, std::span<const std::vector<float>> images) {
+bool held_back(ImageShape shape, std::span<const std::vector<float>> images) {
     if (images.size() < least_frames)
-        return 0;
+        return false;
     const auto pixels = static_cast<Eigen::Index>(shape.elements());
     const std::vector<float> across = tukey(shape.width, tapered),
                              down = tukey(shape.height, tapered);
@@ -558,13 +558,31 @@ double held_back(ImageShape shape, std::span<const std::vector<float>> images) {
                                         down[static_cast<std::size_t>(i / shape.width)]);
     const auto count = static_cast<Eigen::Index>(images.size());
     Eigen::MatrixXd frames(pixels, count);
+    std::vector<char> known(static_cast<std::size_t>(pixels), 1);
     for (Eigen::Index k = 0; k < count; ++k) {
         const std::vector<float>& image = images[static_cast<std::size_t>(k)];
-        for (Eigen::Index i = 0; i < pixels; ++i) {
-            const float sample = image[static_cast<std::size_t>(i)];
-            frames(i, k) = std::isfinite(sample) ? static_cast<double>(sample) : 0;
+        double sum = 0, finite = 0;
+        for (const float sample : image) {
+            sum += std::isfinite(sample) ? static_cast<double>(sample) : 0;
+            finite += std::isfinite(sample) ? 1 : 0;
         }
-        frames.col(k).array() -= frames.col(k).mean();
+        for (Eigen::Index i = 0; i < pixels; ++i) {
+            const auto pixel = static_cast<std::size_t>(i);
+            const bool is_known = std::isfinite(image[pixel]);
+            frames(i, k) = is_known ? static_cast<double>(image[pixel]) - sum / finite : 0;
+            known[pixel] = known[pixel] && is_known;
+        }
+    }
+    // Gradients next to gaps are wrong.
+    for (Elements y = 0; y < shape.height; ++y) {
+        for (Elements x = 0; x < shape.width; ++x) {
+            if (known[static_cast<std::size_t>(y * shape.width + x)])
+                continue;
+            for (Elements j = std::max<Elements>(0, y - 1); j < std::min(shape.height, y + 2); ++j)
+                for (Elements i = std::max<Elements>(0, x - 1); i < std::min(shape.width, x + 2);
+                     ++i)
+                    window[j * shape.width + i] = 0;
+        }
     }
     const Eigen::VectorXd mean = frames.rowwise().mean();
     const Eigen::MatrixXd other = other_changes(mean, shape, window);
@@ -606,11 +624,10 @@ double held_back(ImageShape shape, std::span<const std::vector<float>> images) {
     // The share has a standard deviation of about .03 / correlation.
     constexpr double least_correlation = .3, uncertain = .08, least_share = .05, least_pull = .02;
     const double share = explained / all;
-    if (!(correlation > least_correlation && share < 1 - uncertain / correlation))
-        return 0;
     const double pull = std::sqrt(along.squaredNorm() / static_cast<double>(count)) *
                         (1 / std::max(share, least_share) - 1);
-    return pull > least_pull ? pull : 0;
+    return correlation > least_correlation && share < 1 - uncertain / correlation &&
+           pull > least_pull;
 }
 
 Point LayerFit::locate(std::span<const float> image) const {

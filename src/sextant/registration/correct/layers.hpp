@@ -41,8 +41,8 @@ struct Layers {
     bool moves_little() const;
 };
 
-/// Returns by how much something that stands still holds back the apparent motion of a series whose
-/// specimen moves by less than its detail, RMS in pixels; 0 if nothing does.
+/// Returns true if something that stands still seems to hold back the apparent motion of a series
+/// whose specimen moves by less than its detail.
 ///
 /// Frames are then M − (t_k − t̄)·∇A, where M is their mean and A the specimen. The change D of the
 /// frames along their apparent motion is compared with the changes by which affine motions change
@@ -52,7 +52,7 @@ struct Layers {
 ///
 /// Input     as that of LayerFit.
 /// Deterministic
-double held_back(ImageShape shape, std::span<const std::vector<float>> images);
+bool held_back(ImageShape shape, std::span<const std::vector<float>> images);
 
 /// Finds the layers of some frames, which may be reduced in size.
 ///

@@ -184,7 +184,7 @@ std::vector<StaticSum::Values> StaticSum::factors_of(std::span<const Point> shif
     return all;
 }
 
-void StaticSum::add(std::span<const float> samples, Point shift) {
+void StaticSum::add(std::span<const float> samples, std::optional<Point> displaced) {
     double sum = 0, count = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
         const float sample = samples[i];
@@ -197,6 +197,9 @@ void StaticSum::add(std::span<const float> samples, Point shift) {
         else if (same_[i] != sample)
             same_[i] = differs;
     }
+    if (!displaced)
+        return;
+    const Point shift = *displaced;
     const auto mean = static_cast<float>(count > 0 ? sum / count : 0);
     for (std::size_t i = 0; i < samples.size(); ++i)
         sum_[i] += std::isfinite(samples[i]) ? samples[i] - mean : 0;
@@ -215,8 +218,6 @@ void StaticSum::add(std::span<const float> samples, Point shift) {
 }
 
 StaticPattern StaticSum::pattern(const Communicator& communicator) {
-    add_planes(communicator, sum_);
-    add_planes(communicator, {reinterpret_cast<float*>(aligned_.data()), 2 * aligned_.size()});
     fold_planes(communicator, same_, [](std::span<const float> of_ranks) {
         float all = unseen;
         for (const float one : of_ranks) {
@@ -228,8 +229,15 @@ StaticPattern StaticSum::pattern(const Communicator& communicator) {
     });
     const std::vector<Point> shifts =
         all_gather_lists(communicator, std::span<const Point>(shifts_));
-    const float each = 1 / static_cast<float>(shifts.size());
     StaticPattern pattern;
+    pattern.constant = areas_of(same_, shape_);
+    if (shifts.empty()) {
+        pattern.matched = pattern.known = std::vector<float>(sum_.size());
+        return pattern;
+    }
+    add_planes(communicator, sum_);
+    add_planes(communicator, {reinterpret_cast<float*>(aligned_.data()), 2 * aligned_.size()});
+    const float each = 1 / static_cast<float>(shifts.size());
     pattern.matched = sum_;
     for (float& value : pattern.matched)
         value *= each;
@@ -271,7 +279,6 @@ StaticPattern StaticSum::pattern(const Communicator& communicator) {
     subtract_mean(pattern.matched);
     pattern.known = pattern.matched;
     add_interpolated(unknown, reduced_, factor_, -1, shape_, pattern.known);
-    pattern.constant = areas_of(same_, shape_);
     for (std::vector<float>* values : {&pattern.matched, &pattern.known}) {
         for (const Elements pixel : pattern.constant)
             (*values)[static_cast<std::size_t>(pixel)] = 0;

@@ -11,6 +11,7 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -69,12 +70,13 @@ class StaticSum {
   public:
     explicit StaticSum(ImageShape shape);
 
-    /// Adds a frame in which the specimen is displaced by `shift`, in pixels.
-    void add(std::span<const float> samples, Point shift);
+    /// Adds a frame in which the specimen is displaced by `shift`, in pixels; without a shift, only
+    /// its constant pixels.
+    void add(std::span<const float> samples, std::optional<Point> shift);
 
-    /// Returns the pattern, the same on every rank. Requires that a frame was added on some rank.
-    /// Collective.
-    /// Deterministic  for the same number of ranks.
+    /// Returns the pattern, the same on every rank; only constant pixels if frames were added
+    /// without shifts. Requires that a frame was added on some rank. Collective. Deterministic  for
+    /// the same number of ranks.
     StaticPattern pattern(const Communicator& communicator);
 
   private:

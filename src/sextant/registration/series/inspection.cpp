@@ -390,9 +390,10 @@ std::vector<std::vector<float>> gather_seen(SeriesState& state) {
     return images;
 }
 
-/// Adds this rank's usable frames to the sum from which the static pattern is computed.
-void add_frames(SeriesState& state, const LayerFit& layers, StaticSum& sum) {
-    FrameSource& source = *state.source;
+/// Adds this rank's usable frames to the sum from which the static pattern is computed; without
+/// layers, only their constant pixels.
+void add_frames(SeriesState& state, const LayerFit* layers, StaticSum& sum) {
+    FrameSource& source = state.context->source;
     const ImageShape shape = source.header().shape;
     const PatternView view = pattern_view(shape);
     Pyramid pyramid(shape, view.level + 1, state.options.prefilter, state.inspection.team.get());
@@ -404,20 +405,30 @@ void add_frames(SeriesState& state, const LayerFit& layers, StaticSum& sum) {
         if (!frames[i].left_out.empty())
             continue;
         source.read_frame(frames[i].frame, samples);
-        pyramid.fill(view_of(samples, shape));
-        const Point shift = layers.locate(seen_in(view, pyramid));
-        sum.add(samples, {view.unit() * shift.x, view.unit() * shift.y});
+        std::optional<Point> shift;
+        if (layers) {
+            pyramid.fill(view_of(samples, shape));
+            const Point seen = layers->locate(seen_in(view, pyramid));
+            shift = {view.unit() * seen.x, view.unit() * seen.y};
+        }
+        sum.add(samples, shift);
     }
 }
 
-/// Finds the static pattern and subtracts it from now on. Collective.
-void subtract_static(SeriesState& state, const LayerFit& fit) {
+/// Finds what stands still on the detector, and removes it from now on; without layers, only
+/// constant pixels. Returns false if there is nothing to remove. Collective.
+bool remove_pattern(SeriesState& state, const LayerFit* layers) {
     std::optional<StaticSum> sum;
     agree(state.communicator, [&] {
         sum.emplace(state.source->header().shape);
-        add_frames(state, fit, *sum);
+        add_frames(state, layers, *sum);
     });
-    const auto pattern = std::make_shared<const StaticPattern>(sum->pattern(state.communicator));
+    StaticPattern found = sum->pattern(state.communicator);
+    if (state.result.static_pattern)
+        found.constant = state.result.static_pattern->constant;
+    if (!layers && found.constant.empty())
+        return false;
+    const auto pattern = std::make_shared<const StaticPattern>(std::move(found));
     const Elements width = state.source->header().shape.width;
     state.without_static = std::make_unique<ChangedFrames>(
         *state.source, without_static(pattern, &StaticPattern::matched, width));
@@ -425,6 +436,28 @@ void subtract_static(SeriesState& state, const LayerFit& fit) {
         *state.source, without_static(pattern, &StaticPattern::known, width));
     state.result.static_pattern = pattern;
     change_to(state, *state.without_static);
+    return true;
+}
+
+/// What the parts of frames that were kept during the inspection show.
+struct Seen {
+    std::optional<LayerFit> fit;
+    std::optional<Layers> layers; ///< none if it is clear that nothing stands still
+    bool held_back = false;       ///< see registration::held_back()
+};
+
+Seen look_for_layers(SeriesState& state) {
+    Seen seen;
+    const ImageShape shape = pattern_view(state.source->header().shape).area.shape;
+    const std::vector<std::vector<float>> images = gather_seen(state);
+    agree(state.communicator, [&] {
+        if (images.empty())
+            return;
+        seen.fit.emplace(shape, images);
+        seen.layers = seen.fit->fit(true);
+        seen.held_back = seen.layers && seen.layers->moves_little() && held_back(shape, images);
+    });
+    return seen;
 }
 
 } // namespace
@@ -486,26 +519,18 @@ void inspect_frames(SeriesState& state) {
 void remove_static(SeriesState& state) {
     if (state.options.static_pattern == StaticSearch::off)
         return;
-    const ImageShape seen = pattern_view(state.source->header().shape).area.shape;
-    const std::vector<std::vector<float>> images = gather_seen(state);
-    std::optional<LayerFit> fit;
-    std::optional<Layers> layers;
-    agree(state.communicator, [&] {
-        if (images.empty())
-            return;
-        fit.emplace(seen, images);
-        layers = fit->fit(true);
-    });
-    if (!layers)
+    const auto stands_still = [](const Seen& seen) {
+        return seen.held_back || (seen.layers && seen.layers->has_still_layer());
+    };
+    Seen seen = look_for_layers(state);
+    if (stands_still(seen) && remove_pattern(state, nullptr))
+        seen = look_for_layers(state);
+    if (!stands_still(seen))
         return;
-    if (layers->has_still_layer())
-        subtract_static(state, *fit);
-    if (!layers->moves_little())
-        return;
-    const std::vector<std::vector<float>> left =
-        layers->has_still_layer() ? gather_seen(state) : images;
-    state.result.held_back =
-        pattern_view(state.source->header().shape).unit() * held_back(seen, left);
+    if (seen.layers->has_still_layer())
+        remove_pattern(state, &*seen.fit);
+    // The layers of a specimen that moves little are not known well enough.
+    state.result.held_back = seen.layers->moves_little();
 }
 
 void remove_shading(SeriesState& state) {
@@ -514,7 +539,7 @@ void remove_shading(SeriesState& state) {
         (state.options.flatten == Flattening::automatic && shading_changes(state));
     if (state.result.flattened) {
         flatten(state);
-        state.result.held_back = 0; // changes of shading may look like a still layer
+        state.result.held_back = false; // changes of shading may look like a still layer
     }
     require_two(state, state.inspection.usable.size(), state.inspection.frames);
 }

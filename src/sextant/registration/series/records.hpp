@@ -222,9 +222,9 @@ struct RegistrationResult {
     registration::FrameThreadUse thread_use;
     /// What stands still on the detector; null if nothing was found.
     std::shared_ptr<const registration::StaticPattern> static_pattern = {};
-    /// By how much something that stands still on the detector seems to hold back the motions, RMS
-    /// in pixels; 0 if nothing does. All frames are then marked FrameNumbers::held_back.
-    double held_back = 0;
+    /// True if something that stands still on the detector seems to hold back the motions. All
+    /// frames are then marked FrameNumbers::held_back.
+    bool held_back = false;
     bool flattened = false; ///< true if the frames' shading was removed before registration
     /// The residual motion within frames whose motion is not in doubt; 0 for displacement fields.
     registration::SeriesMisfit misfit = {};

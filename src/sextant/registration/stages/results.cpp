@@ -181,7 +181,7 @@ void gather_frames(SeriesState& state) {
          all_gather_lists(state.communicator, std::span<const FrameNumbers>(own))) {
         std::string left_out = next_reason(), not_averaged = next_reason();
         state.result.frames.push_back({one, std::move(left_out), std::move(not_averaged), {}});
-        state.result.frames.back().held_back = state.result.held_back > 0;
+        state.result.frames.back().held_back = state.result.held_back;
     }
     for (std::size_t i = 0; i < state.registered.rows.size(); ++i)
         state.result.frames[static_cast<std::size_t>(state.registered.frames[i])].rows =
