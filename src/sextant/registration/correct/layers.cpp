@@ -101,7 +101,7 @@ bool Layers::has_still_layer() const {
            ((still > least_still && strength > least_strength) || ring > least_ring);
 }
 
-bool Layers::moves_little() const {
+bool moves_little(std::span<const Point> shifts) {
     constexpr double most = 1.5; // pixels
     Point sum;
     double squares = 0;
@@ -486,10 +486,13 @@ std::optional<Layers> LayerFit::fit(bool quick) {
         for (Values& spectrum : changes)
             spectrum[i] -= mean;
     }
-    std::vector<Point> best;
+    std::vector<Point> best, apparent;
     double least = 0;
     for (const std::vector<Values>* start : {&spectra_, &changes}) {
-        std::vector<Point> shifts = refined(chained(*start, farthest));
+        std::vector<Point> shifts = chained(*start, farthest);
+        if (start == &spectra_)
+            apparent = shifts;
+        shifts = refined(std::move(shifts));
         const double left = residual(shifts);
         if (best.empty() || left < least) {
             best = std::move(shifts);
@@ -497,7 +500,9 @@ std::optional<Layers> LayerFit::fit(bool quick) {
         }
     }
     found_ = split(spectra_, best);
-    return judged(std::move(best));
+    Layers layers = judged(std::move(best));
+    layers.apparent = std::move(apparent);
+    return layers;
 }
 
 namespace {

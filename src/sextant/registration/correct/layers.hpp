@@ -26,6 +26,8 @@ namespace sextant::registration {
 /// wavelengths that are long compared to the distance over which the specimen has moved.
 struct Layers {
     std::vector<Point> shifts; ///< t_k, relative to the first frame
+    /// The displacements according to pairs of frames, which a still layer may hold back.
+    std::vector<Point> apparent;
     /// Correlations of the two layers as found in the first and in the second half of the frames,
     /// −1 to 1. Noise does not correlate; neither do parts of one layer that wrong displacements
     /// leave in the other.
@@ -37,9 +39,10 @@ struct Layers {
 
     /// True if both layers exist.
     bool has_still_layer() const;
-    /// True if the specimen moves by less than its detail; see held_back().
-    bool moves_little() const;
 };
+
+/// True if displacements, in pixels, are smaller than usual detail.
+bool moves_little(std::span<const Point> shifts);
 
 /// Returns true if something that stands still seems to hold back the apparent motion of a series
 /// whose specimen moves by less than its detail.

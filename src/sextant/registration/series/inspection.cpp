@@ -455,7 +455,8 @@ Seen look_for_layers(SeriesState& state) {
             return;
         seen.fit.emplace(shape, images);
         seen.layers = seen.fit->fit(true);
-        seen.held_back = seen.layers && seen.layers->moves_little() && held_back(shape, images);
+        seen.held_back = seen.layers && !seen.layers->has_still_layer() &&
+                         moves_little(seen.layers->apparent) && held_back(shape, images);
     });
     return seen;
 }
@@ -530,7 +531,7 @@ void remove_static(SeriesState& state) {
     if (seen.layers->has_still_layer())
         remove_pattern(state, &*seen.fit);
     // The layers of a specimen that moves little are not known well enough.
-    state.result.held_back = seen.layers->moves_little();
+    state.result.held_back = seen.held_back || moves_little(seen.layers->shifts);
 }
 
 void remove_shading(SeriesState& state) {
