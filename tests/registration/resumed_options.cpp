@@ -26,7 +26,8 @@ using testing::ThrowsMessage;
     [[maybe_unused]] const auto& [model, reference, stages, reproducible, recorded_mean, threads,
                                   memory, checkpoint, restart, rigid, nonrigid, limits, prefilter,
                                   farthest, tolerance, average, frames, despike, detector,
-                                  thread_work, flatten, contrast, canvas, scan_rows] = options;
+                                  thread_work, flatten, static_pattern, contrast, canvas,
+                                  scan_rows] = options;
 }
 
 SeriesRun registered(const FramesMade& frames, const RegistrationOptions& options) {

@@ -53,31 +53,45 @@ void subtract_mean(std::span<float> values) {
         value -= mean;
 }
 
-/// Returns the constant pixels most of whose neighbours are constant too. A single pixel may be
-/// constant by chance at a low dose. Returns none if a quarter of all pixels is constant.
+/// Returns the areas of constant pixels: those most of whose neighbours are constant too, and
+/// constant pixels next to these. A single pixel may be constant by chance at a low dose. Returns
+/// none if a quarter of all pixels is constant.
 std::vector<Elements> areas_of(const std::vector<float>& same, ImageShape shape) {
-    const auto constant = [&](Elements x, Elements y) {
-        return x < 0 || y < 0 || x >= shape.width || y >= shape.height ||
-               std::isfinite(same[static_cast<std::size_t>(y * shape.width + x)]);
+    const auto index = [&](Elements x, Elements y) {
+        return static_cast<std::size_t>(y * shape.width + x);
     };
-    std::vector<Elements> pixels;
+    const auto around = [&](Elements x, Elements y, bool beyond, const auto& is) {
+        int count = 0;
+        for (const Elements j : {y - 1, y, y + 1}) {
+            for (const Elements i : {x - 1, x, x + 1}) {
+                const bool inside = i >= 0 && j >= 0 && i < shape.width && j < shape.height;
+                count += (inside ? is(index(i, j)) : beyond) ? 1 : 0;
+            }
+        }
+        return count;
+    };
+    const auto constant = [&](std::size_t pixel) { return std::isfinite(same[pixel]); };
+    std::vector<char> core(same.size());
     Elements all = 0;
     for (Elements y = 0; y < shape.height; ++y) {
         for (Elements x = 0; x < shape.width; ++x) {
-            if (!constant(x, y))
-                continue;
-            ++all;
-            int around = 0;
-            for (const Elements j : {y - 1, y, y + 1}) {
-                for (const Elements i : {x - 1, x, x + 1})
-                    around += constant(i, j) ? 1 : 0;
-            }
             constexpr int least = 6; // of nine; two adjacent columns have six
-            if (around >= least)
+            all += constant(index(x, y)) ? 1 : 0;
+            core[index(x, y)] =
+                constant(index(x, y)) && around(x, y, true, constant) >= least ? 1 : 0;
+        }
+    }
+    std::vector<Elements> pixels;
+    if (4 * all > shape.elements())
+        return pixels;
+    for (Elements y = 0; y < shape.height; ++y) {
+        for (Elements x = 0; x < shape.width; ++x) {
+            if (constant(index(x, y)) &&
+                around(x, y, false, [&](std::size_t pixel) { return core[pixel] != 0; }) > 0)
                 pixels.push_back(y * shape.width + x);
         }
     }
-    return 4 * all > shape.elements() ? std::vector<Elements>() : pixels;
+    return pixels;
 }
 
 } // namespace
