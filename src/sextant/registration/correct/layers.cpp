@@ -16,7 +16,6 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr std::size_t least_frames = 6;
 /// The fraction of the window that is tapered. A flat window keeps more of the frame; the border of
 /// a tapered one moves less with the specimen.
 constexpr double tapered = .3;
@@ -212,7 +211,7 @@ std::complex<float> LayerFit::whitened(const Pair& pair, std::size_t i) const {
 
 /// Returns the displacements at which two pairs of images correlate best. Both correlations are
 /// real, and computed as the real and the imaginary part of one transform.
-std::array<Point, 2> LayerFit::peaks(const Pair& first, const Pair& second) const {
+std::array<LayerFit::Peak, 2> LayerFit::peaks(const Pair& first, const Pair& second) const {
     Values values(static_cast<std::size_t>(padded_.elements())), scratch;
     const auto value = [&](Elements column, Elements row) -> std::complex<float>& {
         return values[static_cast<std::size_t>((row + padded_.height) % padded_.height *
@@ -232,20 +231,23 @@ std::array<Point, 2> LayerFit::peaks(const Pair& first, const Pair& second) cons
         };
         const Elements most_x = shape_.width / 2, most_y = shape_.height / 2;
         Elements best_x = 0, best_y = 0;
-        double best = at(0, 0);
+        double best = at(0, 0), deepest = 0;
         for (Elements y = -most_y; y <= most_y; ++y) {
             for (Elements x = -most_x; x <= most_x; ++x) {
-                if (at(x, y) > best) {
-                    best = at(x, y);
+                const double here = at(x, y);
+                deepest = std::min(deepest, here);
+                if (here > best) {
+                    best = here;
                     best_x = x;
                     best_y = y;
                 }
             }
         }
-        return Point{static_cast<double>(best_x) +
+        return Peak{{static_cast<double>(best_x) +
                          vertex(at(best_x - 1, best_y), best, at(best_x + 1, best_y)),
                      static_cast<double>(best_y) +
-                         vertex(at(best_x, best_y - 1), best, at(best_x, best_y + 1))};
+                         vertex(at(best_x, best_y - 1), best, at(best_x, best_y + 1))},
+                    -deepest > best};
     };
     return {highest_of([](std::complex<float> both) { return both.real(); }),
             highest_of([](std::complex<float> both) { return both.imag(); })};
@@ -253,22 +255,23 @@ std::array<Point, 2> LayerFit::peaks(const Pair& first, const Pair& second) cons
 
 /// Returns the displacements that agree best with the correlations of each frame with up to
 /// `farthest` later frames.
-std::vector<Point> LayerFit::chained(std::span<const Values> spectra, std::size_t farthest) const {
+LayerFit::Chain LayerFit::chained(std::span<const Values> spectra, std::size_t farthest) const {
     std::vector<Link> links;
     for (std::size_t from = 0; from < spectra.size(); ++from) {
         for (std::size_t to = from + 1; to < std::min(spectra.size(), from + farthest + 1); ++to)
             links.push_back({from, to, {}});
     }
+    bool inverted = false;
     for (std::size_t i = 0; i < links.size(); i += 2) {
-        Link& other = links[std::min(i + 1, links.size() - 1)];
-        const auto pair = [&](const Link& link) {
-            return Pair{&spectra[link.from], &spectra[link.to]};
-        };
-        const auto [one_shift, other_shift] = peaks(pair(links[i]), pair(other));
-        other.shift = other_shift;
-        links[i].shift = one_shift;
+        Link &one = links[i], &other = links[std::min(i + 1, links.size() - 1)];
+        const auto found = peaks({&spectra[one.from], &spectra[one.to]},
+                                 {&spectra[other.from], &spectra[other.to]});
+        other.shift = found[1].shift;
+        one.shift = found[0].shift;
+        inverted = inverted || (one.to == one.from + 1 && found[0].inverted) ||
+                   (other.to == other.from + 1 && found[1].inverted);
     }
-    return displacements(spectra.size(), links);
+    return {displacements(spectra.size(), links), inverted};
 }
 
 /// Solves for both layers, given the displacements.
@@ -469,9 +472,12 @@ std::optional<Layers> LayerFit::fit(bool quick) {
     if (spectra_.size() < least_frames)
         return std::nullopt;
     constexpr std::size_t farthest = 3;
+    Chain pairs = chained(spectra_, 1);
+    if (pairs.inverted)
+        return std::nullopt;
     if (quick) {
         constexpr double clear = .5, travel = 4, none = .1;
-        const Layers plain = judged(chained(spectra_, 1));
+        const Layers plain = judged(std::move(pairs.shifts));
         double most = 0;
         for (const Point shift : plain.shifts)
             most = std::max(most, distance(shift, {}));
@@ -489,7 +495,7 @@ std::optional<Layers> LayerFit::fit(bool quick) {
     std::vector<Point> best, apparent;
     double least = 0;
     for (const std::vector<Values>* start : {&spectra_, &changes}) {
-        std::vector<Point> shifts = chained(*start, farthest);
+        std::vector<Point> shifts = chained(*start, farthest).shifts;
         if (start == &spectra_)
             apparent = shifts;
         shifts = refined(std::move(shifts));
@@ -552,7 +558,7 @@ Eigen::MatrixXd other_changes(const Eigen::VectorXd& image, ImageShape shape,
 } // namespace
 
 bool held_back(ImageShape shape, std::span<const std::vector<float>> images) {
-    if (images.size() < least_frames)
+    if (images.size() < LayerFit::least_frames)
         return false;
     const auto pixels = static_cast<Eigen::Index>(shape.elements());
     const std::vector<float> across = tukey(shape.width, tapered),
@@ -644,7 +650,7 @@ Point LayerFit::locate(std::span<const float> image) const {
             less_still[i] = moving[i] = {};
     }
     const Pair pair{&moving, &less_still};
-    Point shift = peaks(pair, pair).front();
+    Point shift = peaks(pair, pair).front().shift;
     for (int round = 0; round < most_steps; ++round) {
         const std::optional<Point> by = step(spectrum, shift, found_, 0);
         if (!by)

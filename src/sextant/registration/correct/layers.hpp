@@ -70,11 +70,14 @@ bool held_back(ImageShape shape, std::span<const std::vector<float>> images);
 ///           doi:10.1109/34.161348
 class LayerFit {
   public:
+    static constexpr std::size_t least_frames = 6;
+
     /// Input     images of one shape, of at least 16x16 pixels, in order of time; NaN is replaced
     ///           by the mean of the image.
     LayerFit(ImageShape shape, std::span<const std::vector<float>> images);
 
-    /// Returns the layers, or nothing if there are fewer than six images. With `quick`, returns
+    /// Returns the layers, or nothing if there are fewer than `least_frames` images or the contrast
+    /// of some is inverted. With `quick`, returns
     /// nothing without a fit if displacements from pairs of frames already show that the specimen
     /// moves and that no still layer exists.
     std::optional<Layers> fit(bool quick);
@@ -100,8 +103,16 @@ class LayerFit {
                                      std::span<const float> other) const;
     void factors_of(Point shift, Values& by_column, Values& by_row) const;
     std::complex<float> whitened(const Pair& pair, std::size_t i) const;
-    std::array<Point, 2> peaks(const Pair& first, const Pair& second) const;
-    std::vector<Point> chained(std::span<const Values> spectra, std::size_t farthest) const;
+    struct Peak {
+        Point shift;
+        bool inverted = false; ///< true if the deepest minimum is deeper than the peak is high
+    };
+    std::array<Peak, 2> peaks(const Pair& first, const Pair& second) const;
+    struct Chain {
+        std::vector<Point> shifts;
+        bool inverted = false; ///< true if any two adjacent frames have opposite contrast
+    };
+    Chain chained(std::span<const Values> spectra, std::size_t farthest) const;
     struct Split {
         Values moving, still;
         std::vector<float> determined; ///< 1 − |a|²

@@ -2,6 +2,7 @@
 #include "sextant/registration/correct/static_pattern.hpp"
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/registration/correct/layers.hpp"
 #include "sextant/registration/correct/planes.hpp"
 
 #include <algorithm>
@@ -122,7 +123,8 @@ std::vector<float> seen_in(const PatternView& view, const Pyramid& frame) {
 }
 
 std::vector<std::int64_t> frames_for_layers(std::int64_t frames) {
-    const std::int64_t count = std::min(frames, most_frames);
+    const std::int64_t count =
+        frames < std::int64_t{LayerFit::least_frames} ? 0 : std::min(frames, most_frames);
     std::vector<std::int64_t> chosen;
     for (std::int64_t i = 0; i < count; ++i)
         chosen.push_back(i * frames / count);

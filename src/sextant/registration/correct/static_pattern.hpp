@@ -36,7 +36,8 @@ PatternView pattern_view(ImageShape frame);
 /// Returns this part of a frame, in units of the frame's samples.
 std::vector<float> seen_in(const PatternView& view, const Pyramid& frame);
 
-/// Returns the frames, at most 24 and evenly spread, from which the layers are found.
+/// Returns the frames, at most 24 and evenly spread, from which the layers are found; none of a
+/// series of fewer than LayerFit::least_frames.
 std::vector<std::int64_t> frames_for_layers(std::int64_t frames);
 
 /// What stands still on the detector. The mean of the patterns over the frame is 0.

@@ -430,8 +430,9 @@ bool remove_pattern(SeriesState& state, const LayerFit* layers) {
         return false;
     const auto pattern = std::make_shared<const StaticPattern>(std::move(found));
     const Elements width = state.source->header().shape.width;
+    FrameSource& matched = state.flattened ? *state.flattened : *state.source;
     state.without_static = std::make_unique<ChangedFrames>(
-        *state.source, without_static(pattern, &StaticPattern::matched, width));
+        matched, without_static(pattern, &StaticPattern::matched, width));
     state.shown_without_static = std::make_unique<ChangedFrames>(
         *state.source, without_static(pattern, &StaticPattern::known, width));
     state.result.static_pattern = pattern;
@@ -517,8 +518,20 @@ void inspect_frames(SeriesState& state) {
     state.content = fingerprint(state.inspection.statistics);
 }
 
+void remove_shading(SeriesState& state) {
+    state.result.flattened =
+        state.options.flatten == Flattening::on ||
+        (state.options.flatten == Flattening::automatic && shading_changes(state));
+    if (state.result.flattened)
+        flatten(state);
+    require_two(state, state.inspection.usable.size(), state.inspection.frames);
+}
+
 void remove_static(SeriesState& state) {
     if (state.options.static_pattern == StaticSearch::off)
+        return;
+    // A pattern that grows on the specimen is in part like one that stands still.
+    if (state.flattened && state.options.flatten == Flattening::automatic)
         return;
     const auto stands_still = [](const Seen& seen) {
         return seen.held_back || (seen.layers && seen.layers->has_still_layer());
@@ -532,17 +545,6 @@ void remove_static(SeriesState& state) {
         remove_pattern(state, &*seen.fit);
     // The layers of a specimen that moves little are not known well enough.
     state.result.held_back = seen.held_back || moves_little(seen.layers->shifts);
-}
-
-void remove_shading(SeriesState& state) {
-    state.result.flattened =
-        state.options.flatten == Flattening::on ||
-        (state.options.flatten == Flattening::automatic && shading_changes(state));
-    if (state.result.flattened) {
-        flatten(state);
-        state.result.held_back = false; // changes of shading may look like a still layer
-    }
-    require_two(state, state.inspection.usable.size(), state.inspection.frames);
 }
 
 } // namespace sextant::registration

@@ -48,12 +48,12 @@ void open_series(SeriesState& state);
 /// Inspects the frames, and finds outliers, defective pixels and blank lines.
 void inspect_frames(SeriesState& state);
 
-/// Subtracts what stands still on the detector, if the specimen moves and there is such a pattern
-/// (layers.hpp).
-void remove_static(SeriesState& state);
-
 /// Removes the shading of frames for registration if it changes within the series. Fails if fewer
 /// than two frames are usable.
 void remove_shading(SeriesState& state);
+
+/// Subtracts what stands still on the detector, if the specimen moves and there is such a pattern
+/// (layers.hpp).
+void remove_static(SeriesState& state);
 
 } // namespace sextant::registration

@@ -123,11 +123,11 @@ struct SeriesState {
     Sample sample = Sample::f32; ///< type of the recorded samples
     /// Points to `source` if it corrects samples; otherwise null.
     CorrectedFrames* corrections = nullptr;
-    std::uint64_t detector = 0; ///< hash of the detector images
-    /// `source` without the static pattern, for registration and for results, if there is one.
+    std::uint64_t detector = 0;                    ///< hash of the detector images
+    std::unique_ptr<ChangedFrames> flattened = {}; ///< `source` without shading, if needed
+    /// If something stands still: `flattened` or `source` without it, for registration, and
+    /// `source` without it, for results.
     std::unique_ptr<ChangedFrames> without_static = {}, shown_without_static = {};
-    /// `source` or `without_static`, without shading, if needed.
-    std::unique_ptr<ChangedFrames> flattened = {};
     /// The source of registration, with frames of opposite contrast inverted.
     std::unique_ptr<FrameSource> inverted = {};
     /// The frames of results with the columns that the flyback disturbs as gaps, if any.
