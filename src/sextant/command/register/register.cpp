@@ -740,6 +740,8 @@ Record record_of(RegisterCommand& command) {
 
 Effects effects_of(RegisterCommand& command) {
     Effects effects = sextant::effects_of(command.registration);
+    const Effects of_detector = effects_of(command.detector);
+    effects.insert(effects.end(), of_detector.begin(), of_detector.end());
     effects.insert(
         effects.end(),
         {{{"idle", "spool", "serve"},

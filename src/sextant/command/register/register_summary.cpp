@@ -145,17 +145,11 @@ std::string misfit_text(const RegisterSummary& summary) {
                            misfit.pixels, evidence,
                            result.rows ? "their jitter has not been removed completely"
                                        : "scan lines jitter, try --scan-rows");
-    constexpr double hardly = 1; // pixels
-    const std::vector<FrameRegistration> places = registered(summary);
-    const bool still = places.size() > 2 && farthest(places) < hardly && !summary.corrected;
     const bool most_general =
         result.model == MotionModel::affine || !result.model_reason.empty() || result.rows;
     return fmt::format("parts of frames still move relative to one another, by {:.2f} px (RMS, "
-                       "{}): {}try {}",
+                       "{}): try {}",
                        misfit.pixels, evidence,
-                       still ? "the frames hardly move, so a pattern of the detector may hold "
-                               "them: try --dark and --gain, else "
-                             : "",
                        most_general ? "--model nonrigid"
                                     : "--model auto, or --scan-rows if rows are scanned slowly");
 }

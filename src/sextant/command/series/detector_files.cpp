@@ -61,10 +61,25 @@ Record record_of(DetectorFiles& files) {
              "image of the detector's sensitivity; every frame is divided by it")
         .file();
     record
+        .add("gain_rotate", files.gain_degrees, "DEGREES",
+             "turn the gain image clockwise by 90, 180 or 270 degrees")
+        .between(0, 270);
+    record.add("gain_flip", files.gain_mirror,
+               {{"none", registration::Mirror::none},
+                {"x", registration::Mirror::x},
+                {"y", registration::Mirror::y}},
+               "AXIS", "then mirror it: x, left to right; y, top to bottom");
+    record
         .add("defects", files.defects, "FILE",
              "defective pixels: an image (nonzero) or a .txt or .csv list of x,y")
         .file();
     return record;
+}
+
+Effects effects_of(const DetectorFiles& files) {
+    return {{{"gain_rotate", "gain_flip"}, "there is no gain image; expected {gain} too", [&] {
+                 return !files.gain.empty();
+             }}};
 }
 
 std::vector<std::string> paths_of(const DetectorFiles& files,
@@ -84,7 +99,16 @@ std::vector<std::string> paths_of(const DetectorFiles& files,
 }
 
 registration::DetectorImages images_of(const DetectorFiles& files, ImageShape shape) {
-    registration::DetectorImages images{opener_of(files.dark), opener_of(files.gain), {}, {}};
+    constexpr std::int64_t quarter = 90;
+    if (files.gain_degrees % quarter != 0)
+        throw InvalidTask(
+            fmt::format("--gain-rotate {}: expected 0, 90, 180 or 270", files.gain_degrees));
+    registration::DetectorImages images{
+        opener_of(files.dark),
+        opener_of(files.gain),
+        {},
+        {},
+        {static_cast<int>(files.gain_degrees / quarter), files.gain_mirror}};
     if (is_list(files.defects))
         images.defective = read_pixels(files.defects, shape);
     else

@@ -17,9 +17,12 @@ struct DetectorFiles {
     /// Defective pixels: an image in which they are not 0, or a list with the extension .txt or
     /// .csv and one "x,y" per line.
     std::string defects;
+    std::int64_t gain_degrees = 0; ///< by which the gain image is turned clockwise
+    registration::Mirror gain_mirror = registration::Mirror::none; ///< after it is turned
 };
 
 Record record_of(DetectorFiles& files);
+Effects effects_of(const DetectorFiles& files);
 
 /// Returns the files to read; see files_of_series().
 std::vector<std::string> paths_of(const DetectorFiles& files, std::span<const std::string> outputs);

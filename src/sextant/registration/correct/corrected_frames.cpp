@@ -142,18 +142,22 @@ CorrectedFrames::CorrectedFrames(std::unique_ptr<FrameSource> source, double off
 }
 
 /// Reads a detector image as doubles, so that large offsets can be subtracted exactly.
-std::vector<double> CorrectedFrames::image_of(const OpenImage& open, std::string& names) {
+std::vector<double> CorrectedFrames::image_of(const OpenImage& open, std::string& names,
+                                              GainOrientation orientation) {
     const std::unique_ptr<FrameSource> source = open();
     names += (names.empty() ? "" : " and ") + source->path();
     const FrameHeader& image = source->header();
-    const ImageShape shape = header().shape;
+    ImageShape shape = header().shape;
+    if (orientation.turns % 2 != 0)
+        shape = {shape.height, shape.width};
     if (image.frames != 1)
         throw InvalidData(fmt::format("{} has {} frames, expected one image of {}x{} pixels",
                                       source->path(), image.frames, shape.width, shape.height));
     if (image.shape != shape)
-        throw InvalidData(fmt::format("{} has {}x{} pixels, expected {}x{} as in the frames of {}",
-                                      source->path(), image.shape.width, image.shape.height,
-                                      shape.width, shape.height, path()));
+        throw InvalidData(
+            fmt::format("{} has {}x{} pixels, expected {}x{} as in the frames of {}{}",
+                        source->path(), image.shape.width, image.shape.height, shape.width,
+                        shape.height, path(), orientation.turns % 2 != 0 ? ", turned" : ""));
     std::vector<double> values(static_cast<std::size_t>(shape.elements()));
     visit_sample(image.sample, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_arithmetic_v<T>) {
@@ -170,6 +174,8 @@ std::vector<double> CorrectedFrames::image_of(const OpenImage& open, std::string
         source->read_frame(0, samples);
         std::copy(samples.begin(), samples.end(), values.begin());
     });
+    if (orientation != GainOrientation())
+        values = oriented(values, shape, orientation);
     add_to_hash(hash_, std::as_bytes(std::span(values)));
     return values;
 }
@@ -185,7 +191,7 @@ void CorrectedFrames::read_detector(const DetectorImages& detector) {
         dark = image_of(detector.dark, names);
     add_to_hash(hash_, std::as_bytes(std::span("gain")));
     if (detector.gain)
-        gain = image_of(detector.gain, names);
+        gain = image_of(detector.gain, names, detector.gain_orientation);
     double sum = 0;
     Elements usable = 0;
     const auto is_usable = [&](std::size_t i) {
@@ -378,6 +384,7 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
         add_planes(communicator, sum_);
         for (float& sum : sum_)
             sum /= static_cast<float>(frames);
+        compare_gain();
         const Outliers found = find_outliers(sum_, header().shape, despike_.threshold());
         defects_.insert(defects_.end(), found.pixels.begin(), found.pixels.end());
     }
@@ -392,6 +399,20 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
         ++first_[static_cast<std::size_t>(one.frame) + 1];
     }
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
+}
+
+/// Compares the gain image with the mean of the series in other orientations.
+void CorrectedFrames::compare_gain() {
+    if (factor_.empty())
+        return;
+    std::vector<float> recorded(sum_.size());
+    std::vector<double> gain(sum_.size());
+    for (std::size_t i = 0; i < sum_.size(); ++i) {
+        recorded[i] = sum_[i] / factor_[i] + static_cast<float>(offset_);
+        gain[i] = 1 / static_cast<double>(factor_[i]);
+    }
+    set_gaps(defects_, {0, header().shape.height}, header().shape.width, recorded);
+    better_gain_ = registration::better_gain(recorded, gain, header().shape);
 }
 
 /// All-gathers the blank lines of all frames. Drops lines that are blank in at least half of the

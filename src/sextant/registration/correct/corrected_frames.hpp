@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/array/frame_source.hpp"
+#include "sextant/registration/correct/gain_orientation.hpp"
 #include "sextant/registration/correct/outliers.hpp"
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,6 +69,7 @@ struct DetectorImages {
     OpenImage gain;    ///< relative sensitivity; samples are divided by it
     OpenImage defects; ///< mask of defective pixels: nonzero where defective
     std::vector<DetectorPixel> defective = {}; ///< more defective pixels
+    GainOrientation gain_orientation = {};     ///< applied to the gain image
 
     bool empty() const { return !dark && !gain && !defects && defective.empty(); }
 };
@@ -116,6 +119,10 @@ class CorrectedFrames : public FrameSource {
     /// The number of defective pixels, known or found. Requires a previous call of settle()
     /// (std::logic_error).
     std::int64_t defects() const;
+    /// Another orientation of the gain image that fits the series better; none if the given one
+    /// fits, or if the series has fewer than three frames or outliers are not looked for. Known
+    /// after settle().
+    const std::optional<GainFit>& better_gain() const { return better_gain_; }
     /// Returns true if any sample of the series is corrected. Requires the same as defects().
     bool needed() const;
     /// True if the inspection found no defective pixels beyond those known from the detector
@@ -147,7 +154,9 @@ class CorrectedFrames : public FrameSource {
     const Inspected& inspected(std::int64_t frame) const;
 
     void read_detector(const DetectorImages& detector);
-    std::vector<double> image_of(const OpenImage& open, std::string& names);
+    std::vector<double> image_of(const OpenImage& open, std::string& names,
+                                 GainOrientation orientation = {});
+    void compare_gain();
     void mark_defects(const DetectorImages& detector);
     void find_defects(const Communicator& communicator);
     void share_blank_lines(const Communicator& communicator);
@@ -168,6 +177,7 @@ class CorrectedFrames : public FrameSource {
     std::int64_t held_ = -1; ///< frame stored in samples_, during the inspection
     std::vector<float> samples_;
     std::vector<float> sum_; ///< sum of this rank's frames
+    std::optional<GainFit> better_gain_;
 
     /// Outliers of frame i: pixels_[first_[i]] to pixels_[first_[i + 1]].
     std::vector<std::size_t> first_;

@@ -292,6 +292,9 @@ void end_inspection(SeriesState& state) {
     if (!state.corrections)
         return;
     state.result.defects = state.corrections->defects();
+    if (const auto& better = state.corrections->better_gain())
+        state.result.warnings.push_back("the gain image fits the frames better if it is " +
+                                        better->text());
     if (state.corrections->needed()) {
         state.inspection.reader.reset(); // its pyramids are of uncorrected frames
         return;
