@@ -200,6 +200,9 @@ def _tables(path: str, count: int, stated_in: str) -> np.ndarray:
     return np.stack([frames.read(number) for number in range(count)])
 
 
+_FLAGS = ("ambiguous", "unrelated", "mended", "in_doubt", "implausible", "static")
+
+
 class Registration(Result):
     """A registered series.
 
@@ -236,8 +239,11 @@ class Registration(Result):
             starting from their motion.
         ``in_doubt``
             The motions relative to neighbouring frames disagree.
-        ``held_back``
+        ``static``
             Something that stands still on the detector seems to hold back the motion.
+        ``implausible``
+            The motion relative to a neighbouring frame is outside the range of the search, or
+            `ncc_after` is lower than `ncc_before` by more than noise explains.
         ``gaps``
             Number of samples that are not finite, or in blank rows or columns.
     left_out, not_averaged : dict of int to str
@@ -340,7 +346,7 @@ class Registration(Result):
     def _facts(self) -> List[Tuple[str, Any]]:
         frames = self.frames
         flags = [f"{int(frames[flag].sum())} {flag.replace('_', ' ')}"
-                 for flag in ("ambiguous", "unrelated", "mended", "in_doubt", "held_back") if frames[flag].any()]
+                 for flag in _FLAGS if frames[flag].any()]
         moved = np.hypot(frames["tx"], frames["ty"])
         return [("Frames", f"{int(frames['registered'].sum())} of {len(frames)} registered, "
                            f"{int(frames['averaged'].sum())} averaged"),
@@ -361,9 +367,8 @@ class Registration(Result):
         content = super()._content()
         columns: Dict[str, Any] = {name: self.frames[name] for name in self.frames.dtype.names or ()}
         columns["sigma"] = np.hypot(columns["sigma_tx"], columns["sigma_ty"])
-        names = {"ambiguous": "ambiguous", "unrelated": "unrelated", "mended": "mended",
-                 "in_doubt": "in-doubt", "held_back": "static"}
-        flags = [[name for column, name in names.items() if row[column]] + ([] if row["converged"] else ["not-converged"])
+        flags = [[name.replace("_", "-") for name in _FLAGS if row[name]] +
+                 ([] if row["converged"] else ["not-converged"])
                  if row["registered"] else [] for row in self.frames]
         content.update(
             frames=columns, flags=flags, reference=self.reference,

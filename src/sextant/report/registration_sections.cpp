@@ -31,6 +31,10 @@ std::span<const FrameFlag> frame_flags() {
         {"static", "something that stands still on the detector seems to hold back the motion",
          "try --dark, --gain or --defects, or --flatten on for a background; or record more frames "
          "while the specimen moves"},
+        {"implausible",
+         "the motion is outside the search range, or the NCC is lower than without it",
+         "try --rotation 180 if they are rotated, --model auto if they are distorted, or record at "
+         "shorter intervals"},
         {"unrelated", "no more similar to the reference than noise",
          "compare them with their neighbours in the aligned stack, and average only correct ones "
          "(--frames LIST)"},

@@ -431,6 +431,7 @@ std::vector<std::string> flags_of(const FrameRegistration& place) {
     flag(place.mended, "mended");
     flag(place.in_doubt, "in-doubt");
     flag(place.held_back, "static");
+    flag(place.implausible, "implausible");
     flag(place.gaps > 0, "gaps");
     return flags;
 }

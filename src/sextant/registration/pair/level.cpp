@@ -122,6 +122,16 @@ double ncc_of_noise(double pixels, double sigma) {
     return deviations / std::sqrt(std::max(1., independent));
 }
 
+bool is_lower_ncc(double ncc, double other, double pixels, double sigma) {
+    constexpr double deviations = 4, most = .99; // most: almost equal images do not differ
+    const double independent = std::max(1., pixels / pixels_per_independent_one(sigma));
+    // Fisher's transformation: the deviation of a transformed NCC depends on the count only.
+    const auto transformed = [most](double value) {
+        return std::atanh(std::clamp(value, -most, most));
+    };
+    return transformed(other) - transformed(ncc) > deviations * std::sqrt(2 / independent);
+}
+
 Score score(const kernel::RigidSums& sums, const Similarity& similarity) {
     Score score;
     for (int a = 0; a < 3; ++a)

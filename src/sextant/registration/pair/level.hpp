@@ -59,6 +59,10 @@ Similarity similarity(const kernel::RigidSums& sums, bool inverted = false);
 /// pixels, after a Gaussian filter of `sigma`.
 double ncc_of_noise(double pixels, double sigma);
 
+/// True if an NCC is lower than another one by more than noise explains. Both are NCCs of images
+/// that overlap in `pixels` pixels, after a Gaussian filter of `sigma`.
+bool is_lower_ncc(double ncc, double other, double pixels, double sigma);
+
 /// The score ΣJe with e = k(T∘φ − T̄) − (R − R̄): the derivative of the squared difference with
 /// respect to a small motion applied before φ (kernel::RigidSums). The similarity may be computed
 /// over a larger region.

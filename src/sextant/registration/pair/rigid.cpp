@@ -38,6 +38,11 @@ constexpr double lead_of_unrelated = 4;
 /// Fits that end closer together than this, in pixels of the coarsest level, count as one fit.
 constexpr double distinct_fits = 2;
 
+/// Returns the distance of the rows that steps on the finest level use.
+Elements row_step_of(double prefilter) {
+    return prefilter >= usual_prefilter ? 2 : 1;
+}
+
 bool more_alike(const Fit& fit, const Fit& other) {
     return fit.ncc > other.ncc;
 }
@@ -90,6 +95,8 @@ class RigidRun {
     RigidResult to_finest(const Pyramid& reference, const Pyramid& moved, const Start& start);
     RigidResult descend(const Pyramid& reference, const Pyramid& moved, const Start& start);
     void finish(const Images& finest, double prefilter, RigidResult& result);
+    void return_to(const RigidMotion& start, const Images& finest, double prefilter,
+                   RigidResult& result);
     kernel::RigidSums sums_of_tiles(const Images& finest, const RigidMotion& motion,
                                     Elements row_step);
     void judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
@@ -160,7 +167,27 @@ RigidResult RigidRun::refine(const Pyramid& reference, const Pyramid& moved,
     Start given;
     given.level = std::min(1, levels_ - 1);
     given.fit.motion = scaled(start, std::ldexp(1, -given.level));
-    return descend(reference, moved, given);
+    RigidResult result = descend(reference, moved, given);
+    return_to(start, images_of(reference, moved, 0), reference.prefilter(), result);
+    return result;
+}
+
+/// Restores the start if the steps led away from it to a motion with a lower NCC.
+void RigidRun::return_to(const RigidMotion& start, const Images& finest, double prefilter,
+                         RigidResult& result) {
+    constexpr double far = 2; // pixels
+    constexpr Elements rows = 4;
+    if (rms_distance(result.motion, start, shape_) < far)
+        return;
+    const kernel::RigidSums sums = sums_over(finest, start, kernel::Detail::score, rows, team_);
+    if (sums.count < least_count(shape_, rows) ||
+        !is_lower_ncc(result.ncc_after, similarity(sums).ncc, sums.count * rows, prefilter))
+        return;
+    result.motion = start;
+    result.converged = false;
+    const Elements row_step = row_step_of(prefilter);
+    judge(finest, sums_of_tiles(finest, start, row_step), static_cast<double>(row_step), prefilter,
+          result);
 }
 
 /// Fits from the starts [first, last) on the coarsest level, on every second row.
@@ -331,7 +358,7 @@ RigidResult RigidRun::to_finest(const Pyramid& reference, const Pyramid& moved,
 /// Fits on the finest level. The uncertainty is computed from the sums of the last step, because
 /// the scores hardly change near the solution.
 void RigidRun::finish(const Images& finest, double prefilter, RigidResult& result) {
-    const Elements row_step = prefilter >= usual_prefilter ? 2 : 1;
+    const Elements row_step = row_step_of(prefilter);
     kernel::RigidSums sums;
     const Descent descent = registration::descend(
         result.motion, shape_, {options_.most_steps, options_.stop},

@@ -88,7 +88,8 @@ class RigidRegistration {
     RigidResult locate(const Pyramid& reference, const Pyramid& moved);
 
     /// Registers two pyramids, starting at a motion that is correct to within a few pixels, without
-    /// a search.
+    /// a search. If the steps lead to a motion with a lower NCC, the result is the start, which is
+    /// not converged.
     RigidResult refine(const Pyramid& reference, const Pyramid& moved, const RigidMotion& start);
 
   private:

@@ -18,7 +18,7 @@ prefix::ScanOptions scan_options(const RegistrationOptions& options) {
 }
 
 bool in_doubt(const FrameRegistration& frame) {
-    return frame.in_doubt || frame.result.ambiguous || frame.result.unrelated;
+    return frame.in_doubt || frame.implausible || frame.result.ambiguous || frame.result.unrelated;
 }
 
 std::size_t Registered::index(std::int64_t frame) const {

@@ -28,7 +28,8 @@ namespace sextant::registration {
 void leave_out_unrelated(std::span<FrameRegistration> frames);
 
 /// True if the motion of a frame is in doubt: registrations to nearby frames disagree or are
-/// ambiguous, or the NCC with the reference is no higher than that of noise.
+/// ambiguous, the motion is implausible, or the NCC with the reference is no higher than that of
+/// noise.
 bool in_doubt(const FrameRegistration& frame);
 
 /// The registered frames of all ranks (frames that are not left out), on every rank.

@@ -25,6 +25,8 @@ namespace {
 std::string doubt_of(const FrameRegistration& frame) {
     if (frame.result.unrelated)
         return "the frame is no more similar to its reference than noise";
+    if (frame.implausible)
+        return "the motion is outside the search range, or worse than no motion";
     if (frame.in_doubt)
         return "registrations to the frames around it disagree";
     return "a registration to a frame next to it is ambiguous";

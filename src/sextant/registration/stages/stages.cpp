@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -195,6 +196,57 @@ TransformOf transform_of(SeriesState& state, int stage) {
 
 namespace {
 
+/// Finds the frames whose motion relative to a neighbour is outside the range of the search: half a
+/// frame and the largest rotation. A frame is compared with the nearest frame within the range on
+/// the side of the reference; the range grows with the number of frames between the two.
+std::vector<bool> out_of_range(const SeriesState& state) {
+    const Registered& all = state.registered;
+    const ImageShape shape = state.source->header().shape;
+    const double angle = state.options.rigid.most_rotation * std::numbers::pi / 180;
+    const auto is_far = [&](std::size_t from, std::size_t to) {
+        const RigidMotion motion = compose(all.motions[to], inverse(all.motions[from]));
+        const auto steps = static_cast<double>(std::abs(all.frames[to] - all.frames[from]));
+        return std::abs(motion.alpha) > angle * steps ||
+               2 * std::abs(motion.tx) > static_cast<double>(shape.width) * steps ||
+               2 * std::abs(motion.ty) > static_cast<double>(shape.height) * steps;
+    };
+    std::vector<bool> far(all.frames.size());
+    const auto first = static_cast<std::size_t>(
+        std::ranges::lower_bound(all.frames, state.result.reference) - all.frames.begin());
+    std::size_t last = first;
+    const auto compare = [&](std::size_t frame) {
+        far[frame] = is_far(last, frame);
+        if (!far[frame])
+            last = frame;
+    };
+    for (std::size_t frame = first + 1; frame < far.size(); ++frame)
+        compare(frame);
+    last = std::min(first, far.size() - 1);
+    for (std::size_t frame = last; frame-- > 0;)
+        compare(frame);
+    return far;
+}
+
+/// Marks implausible frames, which then do not contribute to averages for matching. Collective.
+void check_motions(SeriesState& state) {
+    const std::vector<bool> far = out_of_range(state);
+    const auto pixels = static_cast<double>(state.source->header().shape.elements());
+    int changed = 0;
+    for (FrameRegistration& frame : state.own) {
+        if (!frame.left_out.empty())
+            continue;
+        const RigidResult& result = frame.result;
+        const bool implausible = far[state.registered.index(frame.frame)] ||
+                                 is_lower_ncc(result.ncc_after, result.ncc_before,
+                                              result.overlap * pixels, state.options.prefilter);
+        changed |= implausible != frame.implausible;
+        frame.implausible = implausible;
+    }
+    const std::vector<int> all = state.communicator.all_gather(changed);
+    if (std::ranges::count(all, 1) > 0)
+        state.registered = gather_registered(state.communicator, state.own);
+}
+
 void refine(SeriesState& state, int stage) {
     const auto number = static_cast<std::uint32_t>(stage);
     if (!state.nonrigid())
@@ -214,9 +266,10 @@ void refine(SeriesState& state, int stage) {
     });
     add_covariances_of_stations(state);
     leave_out_unrelated(state.own);
-    Registered after = gather_registered(state.communicator, state.own);
-    state.frames_move = any_moved(state, state.registered, after);
-    state.registered = std::move(after);
+    const Registered earlier =
+        std::exchange(state.registered, gather_registered(state.communicator, state.own));
+    check_motions(state);
+    state.frames_move = any_moved(state, earlier, state.registered);
 }
 
 } // namespace
@@ -239,14 +292,14 @@ void register_first(SeriesState& state) {
     if (!state.options.reference && state.result.reference != first_sound_frame(state))
         state.result.reference_reason =
             "it is in the middle of a drift that leaves the view of the first frame";
-    if (!state.nonrigid())
-        return;
-    agree(state.communicator, [&] {
-        register_by_fields(*state.context,
-                           whole_frame(state.context->source, state.result.reference),
-                           state.result.reference, state.own, 1,
-                           starts_from_motions(series, state.source->header().shape));
-    });
+    if (state.nonrigid())
+        agree(state.communicator, [&] {
+            register_by_fields(*state.context,
+                               whole_frame(state.context->source, state.result.reference),
+                               state.result.reference, state.own, 1,
+                               starts_from_motions(series, state.source->header().shape));
+        });
+    check_motions(state);
 }
 
 void refine_stages(SeriesState& state) {
@@ -275,6 +328,7 @@ void fit_family(SeriesState& state) {
     if (choice.family != MotionFamily::rigid)
         add_covariances_of_stations(state);
     state.registered = gather_registered(state.communicator, state.own);
+    check_motions(state);
 }
 
 void fit_rows(SeriesState& state) {
@@ -283,6 +337,7 @@ void fit_rows(SeriesState& state) {
     RegisteredRows rows = register_by_rows(*state.context, state.registered, state.own,
                                            state.options.model != MotionModel::translation);
     state.registered = std::move(rows.frames);
+    check_motions(state);
     state.result.flyback = rows.flyback;
     if (state.result.flyback > 0)
         state.without_flyback = std::make_unique<ChangedFrames>(
