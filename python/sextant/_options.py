@@ -60,6 +60,8 @@ class RegisterOptions(TypedDict, total=False):
         Area that result images cover.
     scan_rows : bool, default: False
         Register each row of scanned frames, to correct jitter and drift.
+    max_shift : float, optional
+        Largest motion between neighbouring frames in pixels; default: half a frame.
     rotation : float, default: 3
         Largest rotation between frames in degrees; 180: any angle (3 to 180).
     """
@@ -84,6 +86,7 @@ class RegisterOptions(TypedDict, total=False):
     contrast: Literal["auto", "same"]
     canvas: Literal["reference", "union", "common"]
     scan_rows: bool
+    max_shift: float
     rotation: float
 
 

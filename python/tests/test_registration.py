@@ -208,6 +208,15 @@ def test_images_of_the_detector(movie):
     assert sextant.register(movie, defects=defects).record["defects"] == 1
 
 
+def test_a_motion_beyond_the_largest_shift_is_never_unflagged():
+    movie = sextant.synthesize(frames=5, width=128, height=128, jumps=(3, 20, 0), random_step=0)[0]
+    assert not sextant.register(movie).frames["implausible"].any()
+    frames = sextant.register(movie, max_shift=5).frames
+    for frame in (3, 4):
+        assert frames["implausible"][frame] or frames["ambiguous"][frame] or not frames["registered"][frame]
+    assert abs(frames["tx"][2] - frames["tx"][0]) < 5
+
+
 def test_a_file_of_the_command_is_applied(movie, tmp_path, program):
     np.save(tmp_path / "movie.npy", movie)
     for model in ("rigid", "affine", "nonrigid"):

@@ -764,7 +764,7 @@ std::string notes_of_register() {
     std::string notes =
         "Motions state how far the content has moved relative to the reference: to the right (tx), "
         "downward\n(ty) and clockwise (alpha). Frames are searched for motions of up to half a "
-        "frame in each direction\nand rotations of up to --rotation; frames that overlap the "
+        "frame (or --max-shift)\nand rotations of up to --rotation; frames that overlap the "
         "reference by less than half are\nregistered through frames in between. Result images "
         "cover the reference; with --canvas union, all\naveraged frames; with --canvas common, "
         "the area that all of them share.\nFlags of frames, which transforms.csv and the report "

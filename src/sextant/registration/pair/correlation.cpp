@@ -70,8 +70,8 @@ Correlation::Correlation(ImageShape shape, Team* team)
 
 std::span<const Resemblance> Correlation::search(const kernel::FloatImage& reference,
                                                  const kernel::FloatImage& moved, Point centre,
-                                                 double around, bool inverts) {
-    around_ = around;
+                                                 const CorrelationRange& range) {
+    range_ = range;
     fill_all(reference, moved, centre);
     transform(forward_);
     whiten_all();
@@ -79,13 +79,13 @@ std::span<const Resemblance> Correlation::search(const kernel::FloatImage& refer
     results_.clear();
     collect_all(false);
     const double deepest = *std::max_element(deepest_.begin(), deepest_.end());
-    if (inverts && (highest_.empty() || deepest > highest_.front().found.height))
+    if (range.inverts && (highest_.empty() || deepest > highest_.front().found.height))
         collect_all(true);
     return results_;
 }
 
 double Correlation::alpha_of(int angle) const {
-    return around_ + (angle - angles / 2) * degrees_apart * std::numbers::pi / 180;
+    return range_.around + (angle - angles / 2) * degrees_apart * std::numbers::pi / 180;
 }
 
 /// Appends the positive peaks to the results, or the negative peaks if `inverted`.
@@ -222,6 +222,7 @@ void Correlation::collect(int angle, int half, bool inverted) {
                value >= at(x, y + 1) && value > at(x - 1, y - 1) && value >= at(x + 1, y + 1) &&
                value > at(x + 1, y - 1) && value >= at(x - 1, y + 1);
     };
+    constexpr double inexact = 1; // shifts are whole pixels
     float least = 0, lowest = 0;
     double& deepest = deepest_[static_cast<std::size_t>(angle * halves + half)];
     deepest = 0;
@@ -238,7 +239,8 @@ void Correlation::collect(int angle, int half, bool inverted) {
             if (value <= least && value >= lowest)
                 continue;
             const Elements shift_x = unwrapped(x, width);
-            if (2 * std::abs(shift_x) > shape_.width)
+            if (2 * std::abs(shift_x) > shape_.width ||
+                std::hypot(shift_x, shift_y) > range_.farthest + inexact)
                 continue;
             if (!(value > least)) {
                 if (value < lowest) {

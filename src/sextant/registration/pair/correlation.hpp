@@ -9,6 +9,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,14 @@ struct Resemblance {
     RigidMotion motion;
     double height = 0;     ///< height of the correlation peak; comparable for the same two images
     bool inverted = false; ///< true if the images have opposite contrast: the peak is negative
+};
+
+/// The motions that a Correlation searches.
+struct CorrelationRange {
+    double around = 0; ///< the middle of the angles, in radians
+    /// The largest shift, in pixels; at most half the image size along each axis.
+    double farthest = std::numeric_limits<double>::infinity();
+    bool inverts = false; ///< also search for opposite contrast
 };
 
 /// Finds the peaks of the correlation of two images over all shifts up to half the image size and
@@ -36,8 +45,8 @@ class Correlation {
     explicit Correlation(ImageShape shape, Team* team = nullptr);
 
     /// Returns the highest peaks at distinct shifts, highest first.
-    /// Input     images of this object's shape with a mean of about 0; the centre of rotation; the
-    ///           middle of the searched angles, in radians. NaN counts as 0.
+    /// Input     images of this object's shape with a mean of about 0; the centre of rotation. NaN
+    ///           counts as 0.
     /// Output    at most `most` peaks, valid until the next search. With `inverts`, up to `most`
     ///           negative peaks follow if the correlation has a minimum deeper than its highest
     ///           peak.
@@ -45,7 +54,7 @@ class Correlation {
     /// Deterministic  the bits do not depend on the number of threads.
     std::span<const Resemblance> search(const kernel::FloatImage& reference,
                                         const kernel::FloatImage& moved, Point centre,
-                                        double around = 0, bool inverts = false);
+                                        const CorrelationRange& range = {});
 
     static constexpr std::size_t most = 12;
     static constexpr int angles = 9;
@@ -94,7 +103,7 @@ class Correlation {
     Transform forward_, backward_;
     std::vector<float> window_x_, window_y_;
     std::vector<Pair> pairs_;
-    double around_ = 0;           ///< middle of the searched angles
+    CorrelationRange range_;
     std::vector<Peaks> peaks_;    ///< [angle][half]
     std::vector<double> deepest_; ///< [angle][half]: depth of the deepest minimum
     Peaks highest_;

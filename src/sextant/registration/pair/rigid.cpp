@@ -70,9 +70,15 @@ class RigidRun {
   public:
     RigidRun(ImageShape shape, int levels, const RigidOptions& options, Team* team);
 
-    RigidResult align(const Pyramid& reference, const Pyramid& moved);
-    RigidResult locate(const Pyramid& reference, const Pyramid& moved);
+    RigidResult align(const Pyramid& reference, const Pyramid& moved, double farthest);
+    RigidResult locate(const Pyramid& reference, const Pyramid& moved, double farthest);
     RigidResult refine(const Pyramid& reference, const Pyramid& moved, const RigidMotion& start);
+
+    /// Returns the largest shift that is searched between frames at a distance in their series.
+    double farthest(std::int64_t distance) const {
+        return options_.most_shift ? *options_.most_shift * static_cast<double>(distance)
+                                   : std::numeric_limits<double>::infinity();
+    }
 
   private:
     struct Start {
@@ -83,9 +89,9 @@ class RigidRun {
     };
 
     void check(const Pyramid& pyramid) const;
-    void find_starts(const Images& coarsest);
+    void find_starts(const Images& coarsest, double farthest);
     std::size_t most_rivals() const;
-    Start search(const Pyramid& reference, const Pyramid& moved);
+    Start search(const Pyramid& reference, const Pyramid& moved, double farthest);
     void fit_all(const Images& coarsest, std::size_t first, std::size_t last, int steps,
                  double stop, Start& start);
     void sort_out(ImageShape coarsest);
@@ -139,18 +145,18 @@ void RigidRun::check(const Pyramid& pyramid) const {
             pyramid.shape().height, pyramid.levels(), shape_.width, shape_.height, levels_));
 }
 
-RigidResult RigidRun::align(const Pyramid& reference, const Pyramid& moved) {
+RigidResult RigidRun::align(const Pyramid& reference, const Pyramid& moved, double farthest) {
     check(reference);
     check(moved);
-    return descend(reference, moved, search(reference, moved));
+    return descend(reference, moved, search(reference, moved, farthest));
 }
 
-RigidResult RigidRun::locate(const Pyramid& reference, const Pyramid& moved) {
+RigidResult RigidRun::locate(const Pyramid& reference, const Pyramid& moved, double farthest) {
     if (levels_ == 1)
-        return align(reference, moved);
+        return align(reference, moved, farthest);
     check(reference);
     check(moved);
-    RigidResult result = to_finest(reference, moved, search(reference, moved));
+    RigidResult result = to_finest(reference, moved, search(reference, moved, farthest));
     const Images finest = images_of(reference, moved, 0, result.inverted);
     constexpr Elements row_step = 4;
     const kernel::RigidSums sums =
@@ -219,12 +225,12 @@ void RigidRun::sort_out(ImageShape coarsest) {
     std::sort(fits_.begin(), fits_.end(), more_alike);
 }
 
-RigidRun::Start RigidRun::search(const Pyramid& reference, const Pyramid& moved) {
+RigidRun::Start RigidRun::search(const Pyramid& reference, const Pyramid& moved, double farthest) {
     const Images coarsest = images_of(reference, moved, levels_ - 1);
     Start start;
     start.level = levels_ - 1;
     start.lead = 0; // stays 0 if no candidate is found
-    find_starts(coarsest);
+    find_starts(coarsest, std::ldexp(farthest, 1 - levels_));
     if (fits_.empty())
         return start;
     fit_all(coarsest, 0, fits_.size(), 3, .05, start);
@@ -237,13 +243,15 @@ RigidRun::Start RigidRun::search(const Pyramid& reference, const Pyramid& moved)
     return start;
 }
 
-/// Finds starts for fits by correlation around each angle that the spectra suggest.
-void RigidRun::find_starts(const Images& coarsest) {
+/// Finds starts for fits by correlation around each angle that the spectra suggest, with shifts of
+/// up to `farthest` pixels of the coarsest level.
+void RigidRun::find_starts(const Images& coarsest, double farthest) {
     fits_.clear();
     double highest = 0, deepest = 0;
     const auto search_around = [&](double angle) {
-        for (const Resemblance& found : correlation_.search(
-                 coarsest.reference, coarsest.moved, coarsest.centre, angle, options_.inverts)) {
+        for (const Resemblance& found :
+             correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre,
+                                 {angle, farthest, options_.inverts})) {
             Fit& one = fits_.emplace_back();
             one.motion = found.motion;
             one.inverted = found.inverted;
@@ -418,11 +426,13 @@ RigidRegistration::RigidRegistration(RigidRegistration&& other) noexcept = defau
 RigidRegistration& RigidRegistration::operator=(RigidRegistration&& other) noexcept = default;
 RigidRegistration::~RigidRegistration() = default;
 
-RigidResult RigidRegistration::align(const Pyramid& reference, const Pyramid& moved) {
-    return run_->align(reference, moved);
+RigidResult RigidRegistration::align(const Pyramid& reference, const Pyramid& moved,
+                                     std::int64_t distance) {
+    return run_->align(reference, moved, run_->farthest(distance));
 }
-RigidResult RigidRegistration::locate(const Pyramid& reference, const Pyramid& moved) {
-    return run_->locate(reference, moved);
+RigidResult RigidRegistration::locate(const Pyramid& reference, const Pyramid& moved,
+                                      std::int64_t distance) {
+    return run_->locate(reference, moved, run_->farthest(distance));
 }
 RigidResult RigidRegistration::refine(const Pyramid& reference, const Pyramid& moved,
                                       const RigidMotion& start) {

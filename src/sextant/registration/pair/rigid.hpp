@@ -4,6 +4,7 @@
 #include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/pair/pyramid.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -22,6 +23,10 @@ struct RigidOptions {
     /// spectra of the frames are compared first, and the search is repeated around each angle
     /// found.
     double most_rotation = usual_rotation;
+    /// The largest motion of the centre between two neighbouring frames of a series, in pixels;
+    /// empty: half a frame along each axis. For frames that are further apart, it is multiplied by
+    /// their distance.
+    std::optional<double> most_shift = {};
     /// Also test for opposite contrast, if the correlation has a minimum deeper than its highest
     /// peak.
     bool inverts = false;
@@ -80,12 +85,15 @@ class RigidRegistration {
     RigidRegistration& operator=(RigidRegistration&& other) noexcept;
     ~RigidRegistration();
 
-    /// Input     two filled pyramids of this shape and number of levels (InvalidTask otherwise).
-    RigidResult align(const Pyramid& reference, const Pyramid& moved);
+    /// Input     two filled pyramids of this shape and number of levels (InvalidTask otherwise);
+    /// the
+    ///           distance of the frames in their series, by which RigidOptions::most_shift is
+    ///           multiplied. Only starts of the search are limited; steps may end beyond.
+    RigidResult align(const Pyramid& reference, const Pyramid& moved, std::int64_t distance = 1);
     /// Same as align(), but without steps on the finest level: the motion is correct to within
     /// about a tenth of a pixel. The uncertainty, the misfit and `ncc_before` are not computed;
     /// `ncc_after` uses every fourth row.
-    RigidResult locate(const Pyramid& reference, const Pyramid& moved);
+    RigidResult locate(const Pyramid& reference, const Pyramid& moved, std::int64_t distance = 1);
 
     /// Registers two pyramids, starting at a motion that is correct to within a few pixels, without
     /// a search. If the steps lead to a motion with a lower NCC, the result is the start, which is

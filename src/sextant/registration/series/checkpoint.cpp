@@ -207,7 +207,7 @@ void FieldMemory::update() {
 Record compared_options(RegistrationOptions& options) {
     // The structured bindings list every member, so the build fails if a new member is not added
     // here.
-    auto& [most_steps, stop, least_lead, most_rotation, inverts] = options.rigid;
+    auto& [most_steps, stop, least_lead, most_rotation, most_shift, inverts] = options.rigid;
     auto& [prefilter, levels, fit] = options.nonrigid;
     auto& [fit_steps, fit_stop, reach, weak_steps, share_of_strain] = fit;
     auto& [least_brightness, most_gaps] = options.limits;

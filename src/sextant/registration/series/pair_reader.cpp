@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -190,12 +191,12 @@ FrameStatistics PairReader::statistics(std::int64_t frame) {
 
 RigidResult PairReader::align(std::int64_t reference, std::int64_t moved) {
     const Pyramid& r = kept(reference).pyramid;
-    return registration_.align(r, kept(moved).pyramid);
+    return registration_.align(r, kept(moved).pyramid, std::abs(moved - reference));
 }
 
 RigidResult PairReader::locate(std::int64_t reference, std::int64_t moved) {
     const Pyramid& r = kept(reference).pyramid;
-    return registration_.locate(r, kept(moved).pyramid);
+    return registration_.locate(r, kept(moved).pyramid, std::abs(moved - reference));
 }
 
 RigidResult PairReader::refine(std::int64_t reference, std::int64_t moved,

@@ -89,6 +89,10 @@ Record record_of(RegistrationOptions& options) {
         "NAME", "area that result images cover");
     record.add("scan_rows", options.scan_rows,
                "register each row of scanned frames, to correct jitter and drift");
+    record
+        .add("max_shift", options.rigid.most_shift, "PIXELS",
+             "largest motion between neighbouring frames in pixels; default: half a frame")
+        .between(0, 1 << 20);
     constexpr double half_turn = 180;
     record
         .add("rotation", options.rigid.most_rotation, "DEGREES",

@@ -197,8 +197,9 @@ TransformOf transform_of(SeriesState& state, int stage) {
 namespace {
 
 /// Finds the frames whose motion relative to a neighbour is outside the range of the search: half a
-/// frame and the largest rotation. A frame is compared with the nearest frame within the range on
-/// the side of the reference; the range grows with the number of frames between the two.
+/// frame, the largest shift and the largest rotation. A frame is compared with the nearest frame
+/// within the range on the side of the reference; the range grows with the number of frames between
+/// the two.
 std::vector<bool> out_of_range(const SeriesState& state) {
     const Registered& all = state.registered;
     const ImageShape shape = state.source->header().shape;
@@ -211,7 +212,9 @@ std::vector<bool> out_of_range(const SeriesState& state) {
                2 * std::abs(motion.ty) > static_cast<double>(shape.height) * steps;
     };
     std::vector<bool> far(all.frames.size());
+        const std::optional<double>& most = state.options.rigid.most_shift;
     const auto first = static_cast<std::size_t>(
+               (most && std::hypot(motion.tx, motion.ty) > *most * steps) ||
         std::ranges::lower_bound(all.frames, state.result.reference) - all.frames.begin());
     std::size_t last = first;
     const auto compare = [&](std::size_t frame) {
