@@ -60,6 +60,8 @@ class RegisterOptions(TypedDict, total=False):
         Area that result images cover.
     scan_rows : bool, default: False
         Register each row of scanned frames, to correct jitter and drift.
+    roi : int or sequence of int, optional
+        Compare only this rectangle of frames: first column and row, width, height.
     max_shift : float, optional
         Largest motion between neighbouring frames in pixels; default: half a frame.
     rotation : float, default: 3
@@ -86,6 +88,7 @@ class RegisterOptions(TypedDict, total=False):
     contrast: Literal["auto", "same"]
     canvas: Literal["reference", "union", "common"]
     scan_rows: bool
+    roi: Integers
     max_shift: float
     rotation: float
 

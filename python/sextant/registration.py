@@ -396,7 +396,7 @@ class Registration(Result):
 
 @documented(RegisterOptions)
 def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any = None,
-             gain: Any = None, defects: Any = None, comm: Any = None, ranks: Optional[int] = None,
+             gain: Any = None, defects: Any = None, mask: Any = None, comm: Any = None, ranks: Optional[int] = None,
              progress: Progress = None, copy: Optional[bool] = None, channel: Optional[int] = None,
              slice: Optional[int] = None, **options: Unpack[RegisterOptions]) -> Registration:
     """Align the frames of a noisy series, and average them.
@@ -424,6 +424,10 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
     dark, gain, defects : array_like or path, optional
         Images of the detector: samples without beam, relative sensitivity, and a mask of defective
         pixels.
+    mask : array_like or path, optional
+        The pixels that count when frames are compared: an image of the frames' shape in which they
+        are not 0, or the path of polygons (.json or .geojson, as written by QuPath). Results cover
+        whole frames.
     comm : mpi4py.MPI.Comm, optional
         Run on the ranks of this communicator. All ranks call the function with the same series and
         options; `aligned`, `out` and displacement fields are on rank 0.
@@ -460,11 +464,16 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
             raise InvalidTask("ranks has no effect: the ranks are those of comm")
         if ranks is not None:
             ranks = _core.whole_number("ranks", ranks, 1, 1024)
-        detector = {name: image_of(image, name)[0]
-                    for name, image in (("dark", dark), ("gain", gain), ("defects", defects))
-                    if image is not None}
-        for name, source in {"series": series, "dark": dark, "gain": gain,
-                             "defects": defects}.items():
+        detector: Dict[str, Any] = {
+            name: image_of(image, name)[0]
+            for name, image in (("dark", dark), ("gain", gain), ("defects", defects))
+            if image is not None}
+        if _is_path(mask) and os.fsdecode(mask).endswith((".json", ".geojson")):
+            detector["polygons"] = os.fsdecode(mask)
+        elif mask is not None:
+            detector["mask"] = image_of(mask, "mask")[0]
+        for name, source in {"series": series, "dark": dark, "gain": gain, "defects": defects,
+                             "mask": mask}.items():
             check_overlap(out, source, name)
         check_samples(out)
         dtype = computed_type(frames.dtype, out)

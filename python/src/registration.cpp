@@ -154,6 +154,15 @@ registration::DetectorImages detector_of(const py::dict& detector, Call& call) {
     return images;
 }
 
+registration::MatchedRegion region_of(const py::dict& detector, Call& call) {
+    if (detector.contains("polygons"))
+        return {{}, registration::read_polygons(detector["polygons"].cast<std::string>())};
+    if (!detector.contains("mask"))
+        return {};
+    const Frames* frames = detector["mask"].cast<const Frames*>();
+    return {[frames, &call] { return frames->open(call); }};
+}
+
 /// Results that exist only on rank 0, collected while the run can still read the frames.
 struct Written {
     Transforms transforms;
@@ -172,6 +181,7 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
     options.threads = division.threads;
     Call call(std::move(progress), comm, division.ranks);
     options.detector = detector_of(detector, call);
+    options.region = region_of(detector, call);
     RegistrationResult result;
     Written written;
     int size = 1;
@@ -243,9 +253,9 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
         image_of(recorded.mean, recorded.count, frames.header().shape, result.offset, wide_series);
     all["static_pattern"] = py::none();
     if (result.static_pattern) {
-        const ImageShape whole = frames.header().shape;
-        all["static_pattern"] =
-            py::array_t<float>({whole.height, whole.width}, result.static_pattern->image().data());
+        const ImageShape of_pattern = result.static_pattern->shape;
+        all["static_pattern"] = py::array_t<float>({of_pattern.height, of_pattern.width},
+                                                   result.static_pattern->image().data());
     }
     all["frames"] = columns_of(result.frames);
     all["reference"] = result.reference;

@@ -414,7 +414,7 @@ def test_out_that_shares_memory_with_the_input(movie):
                  *(lambda frames=each: sextant.apply(found, frames, out=movie) for each in lists)):
         with pytest.raises(sextant.InvalidTask, match="shares memory"):
             call()
-    for name in ("dark", "gain", "defects"):
+    for name in ("dark", "gain", "defects", "mask"):
         with pytest.raises(sextant.InvalidTask, match=f"out shares memory with {name}"):
             sextant.register(movie, out=out, **{name: out[0]})
     both = np.zeros((32, 80), "i4")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """register and apply, compared with known motions; every kind of source gives the same bits."""
 import copy
+import json
 import pickle
 import subprocess
 
@@ -206,6 +207,25 @@ def test_images_of_the_detector(movie):
     defects = np.zeros((128, 128), "u1")
     defects[5, 7] = 1
     assert sextant.register(movie, defects=defects).record["defects"] == 1
+
+
+def test_only_the_pixels_of_a_mask_are_compared(movie, tmp_path):
+    static = movie.copy()
+    static[:, :, :32] = 200 + 50 * np.random.default_rng(2).random((128, 32))  # does not move
+    truth = sextant.register(movie).motions
+    mask = np.zeros((128, 128), bool)
+    mask[:, 40:] = True
+    (tmp_path / "mask.json").write_text(json.dumps({"x": [40, 128, 128, 40], "y": [0, 0, 128, 128]}))
+    found = sextant.register(static, mask=mask)
+    np.testing.assert_allclose(found.motions, truth, atol=.2)
+    assert np.isfinite(found.average[:, :32]).any()
+    assert found.record["matched"] == {"x": 40, "y": 0, "width": 88, "height": 128, "pixels": 88 * 128}
+    for options in ({"roi": (40, 0, 88, 128)}, {"mask": str(tmp_path / "mask.json")}):
+        np.testing.assert_array_equal(found.motions, sextant.register(static, **options).motions)
+    with pytest.raises(sextant.InvalidTask, match="64x64 pixels, expected 128x128"):
+        sextant.register(static, mask=np.ones((64, 64)))
+    with pytest.raises(sextant.InvalidTask, match="no pixel of the frames"):
+        sextant.register(static, mask=~mask, roi=(40, 0, 88, 128))
 
 
 def test_a_motion_beyond_the_largest_shift_is_never_unflagged():

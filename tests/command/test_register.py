@@ -46,6 +46,28 @@ class Register(CommandTest):
         register("movie.mrc -o team --reproducible --ranks 2 --threads 2 --aligned")
         same("team/aligned.tif", "out/aligned.tif")
 
+    def test_the_pixels_that_are_compared(self):
+        corners = [[16, 8], [116, 8], [116, 108], [16, 108]]
+        Path("region.geojson").write_text(json.dumps({"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [corners]}}))
+        done = register("movie.mrc -o masked --mask region.geojson --json=masked.json --report masked.html --reproducible")
+        self.assertIn("compared: 65.1 % of the pixels, in 100x100 pixels at (16, 8)", done.out)
+        os.remove("region.geojson")  # is not a file of Sextant
+        self.assertIn("65.1 % of the pixels", read("masked.html"))
+        self.assertEqual(load("masked.json")["matched"], {"x": 16, "y": 8, "width": 100, "height": 100, "pixels": 10000})
+        register("movie.mrc -o cut --roi 16,8,100,100 --reproducible")
+        same("masked/average.tif", "cut/average.tif")
+        self.expect_near("masked/transforms.json")
+        register("movie.mrc -o near --max-shift 20 --reproducible")
+        self.expect_near("near/transforms.json")
+        sextant("synthesize -o wide.mrc --frames 1 --width 130 --height 120")
+        refuses("""
+        1 wide.mrc has 130x120 pixels, expected 128x120 as in the frames of movie.mrc <- register movie.mrc --mask wide.mrc -o refused
+        1 which have 128x120 pixels <- register movie.mrc --roi 100,0,40,40 -o refused
+        1 30 % with displacement fields <- register movie.mrc --roi 0,0,40,40 --model nonrigid -o refused
+        1 region.geojson: no such file <- register movie.mrc --mask missing/region.geojson -o refused
+        2 --roi -1,0,40,40: expected <- register movie.mrc --roi=-1,0,40,40 -o refused
+        """, lines=0)
+
     def test_killed_runs_resume_to_the_same_bits(self):
         for _ in range(10):
             shutil.rmtree("killed", ignore_errors=True)

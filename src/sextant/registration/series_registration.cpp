@@ -105,6 +105,8 @@ Checkpoint::Identity identity_of(const SeriesState& state, const Checkpoint::Ide
                           state.options.reproducible
                               ? fmt::format("reproducible on {} ranks", state.communicator.size())
                               : std::string("any"));
+    if (state.matched)
+        identity.emplace_back("mask", fmt::format("{:016x}", state.matched->hash));
     identity.insert(identity.end(), series.begin(), series.end());
     identity.emplace_back("filtered content", fingerprint_of_filtered(state.inspection.statistics));
     return identity;
@@ -146,7 +148,8 @@ void open_checkpoint(SeriesState& state, const RegistrationHooks& hooks) {
         auto checkpoint = std::make_unique<Checkpoint>(folder, state.communicator.rank(), identity);
         state.result.resumed = checkpoint->size();
         state.ledger = std::move(checkpoint);
-        if (!state.flattened && !state.without_static && (!state.corrections || state.corrections->found_no_defects()))
+        if (!state.flattened && !state.without_static && !state.matched &&
+            (!state.corrections || state.corrections->found_no_defects()))
             take_live_links(state);
         if (state.is_first() && state.result.resumed > 0 && hooks.resumed)
             hooks.resumed(state.result.resumed);
@@ -235,6 +238,7 @@ RegistrationResult SeriesRegistration::run(std::unique_ptr<FrameSource> source,
         {nullptr, open_series},
         {nullptr, check_disk},
         {&Times::inspection, inspect_frames},
+        {&Times::inspection, match_pixels},
         {&Times::inspection, remove_shading},
         {&Times::inspection, remove_static},
         {nullptr, [&](SeriesState& one) { open_ledger(one, hooks); }},
@@ -242,6 +246,7 @@ RegistrationResult SeriesRegistration::run(std::unique_ptr<FrameSource> source,
         {&Times::stages, refine_stages},
         {&Times::stages, fit_family},
         {&Times::stages, fit_rows},
+        {nullptr, relate_to_whole_frames},
         {nullptr, choose_results},
         {&Times::average, average_frames},
         {nullptr, average_recorded},

@@ -167,6 +167,7 @@ class RegisterRun {
         path_ = source->path();
         options_.detector = images_of(command_.detector, header_.shape);
         summary_.corrected = !options_.detector.empty();
+        options_.region = region_of(command_.detector.mask);
         summary_.output = command_.output;
         summary_.ranks = communicator_.size();
         summary_.team = options_.threads;
@@ -344,7 +345,7 @@ class RegisterRun {
     std::unique_ptr<FrameSink> static_pattern(const registration::StaticPattern& pattern) {
         FrameHeader header;
         header.frames = 1;
-        header.shape = header_.shape;
+        header.shape = pattern.shape;
         header.pixel = header_.pixel;
         const std::string path = path_of("static." + command_.format);
         std::unique_ptr<FrameSink> image = format::create_frames(path, header);

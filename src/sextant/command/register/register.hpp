@@ -73,6 +73,8 @@ std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms);
 
 /// Returns a line that states the resolution of the average; "" if it was not determined.
 std::string resolution_text(const RegisterSummary& summary);
+/// States the part of frames that was compared; "" if it is all of them.
+std::string matched_text(const RegisterSummary& summary);
 /// Returns a line that states the static pattern; "" if there is none.
 std::string static_text(const RegisterSummary& summary);
 /// Returns suggestions if fewer than two frames could be registered. The first one is about the

@@ -189,8 +189,9 @@ report::Section spectra_of(const RegisterSummary& summary) {
 report::Section static_of(const RegisterSummary& summary) {
     if (!summary.result.static_pattern)
         return {};
-    Overview small(summary.transforms.shape, most_shown);
-    small.add(0, summary.result.static_pattern->image());
+    const registration::StaticPattern& pattern = *summary.result.static_pattern;
+    Overview small(pattern.shape, most_shown);
+    small.add(0, pattern.image());
     const std::vector<double> means = small.means();
     return report::picture_section({"What stands still on the detector", "static",
                                     static_text(summary),
@@ -400,6 +401,8 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
     if (!summary.result.model_reason.empty())
         facts.push_back({"Model", fmt::format("{}, chosen because {}", transforms.model,
                                               summary.result.model_reason)});
+    if (const std::string text = matched_text(summary); !text.empty())
+        facts.push_back({"Compared", text});
     if (summary.team > 1)
         facts.push_back({"Threads", fmt::format("{} per rank, which {}", summary.team,
                                                 describe_threads(summary.result, true))});

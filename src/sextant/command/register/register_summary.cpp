@@ -339,6 +339,17 @@ std::string static_text(const RegisterSummary& summary) {
                           report::counted(std::ssize(pattern->constant), "pixel")));
 }
 
+std::string matched_text(const RegisterSummary& summary) {
+    const RegistrationResult& result = summary.result;
+    const std::int64_t all = summary.transforms.shape.elements();
+    if (result.matched_pixels == all)
+        return "";
+    const registration::PixelArea& area = result.matched;
+    return fmt::format("{:.3g} % of the pixels, in {}x{} pixels at ({}, {})",
+                       100 * static_cast<double>(result.matched_pixels) / static_cast<double>(all),
+                       area.shape.width, area.shape.height, area.x, area.y);
+}
+
 std::vector<std::string> advice_on_failure(const RegisterSummary& summary) {
     const std::vector<FrameRegistration>& frames = summary.transforms.frames;
     const Advice unlike = advice_on_unlike(summary);
@@ -405,6 +416,8 @@ std::string to_text(const RegisterSummary& summary) {
     text += static_text(summary);
     if (summary.result.flattened)
         text += "frames were registered without their large-scale shading\n";
+    if (const std::string matched = matched_text(summary); !matched.empty())
+        text += "compared: " + matched + "\n";
     text += inverted_text(summary);
     text += rows_text(summary.result);
     text += canvas_text(transforms);

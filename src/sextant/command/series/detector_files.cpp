@@ -26,6 +26,10 @@ bool is_list(const std::string& path) {
     return path.ends_with(".txt") || path.ends_with(".csv");
 }
 
+bool is_json(const std::string& path) {
+    return path.ends_with(".json") || path.ends_with(".geojson");
+}
+
 /// Reads a list with one pixel per line.
 std::vector<registration::DetectorPixel> read_pixels(const std::string& path, ImageShape shape) {
     std::vector<registration::DetectorPixel> pixels;
@@ -73,6 +77,10 @@ Record record_of(DetectorFiles& files) {
         .add("defects", files.defects, "FILE",
              "defective pixels: an image (nonzero) or a .txt or .csv list of x,y")
         .file();
+    record
+        .add("mask", files.mask, "FILE",
+             "compare only these pixels: image (nonzero), .json or .geojson polygons")
+        .file();
     return record;
 }
 
@@ -85,10 +93,10 @@ Effects effects_of(const DetectorFiles& files) {
 std::vector<std::string> paths_of(const DetectorFiles& files,
                                   std::span<const std::string> outputs) {
     std::vector<std::string> paths;
-    for (const std::string& path : {files.dark, files.gain, files.defects}) {
+    for (const std::string& path : {files.dark, files.gain, files.defects, files.mask}) {
         if (path.empty())
             continue;
-        if (path == files.defects && is_list(path)) {
+        if ((path == files.defects && is_list(path)) || (path == files.mask && is_json(path))) {
             paths.push_back(path);
             continue;
         }
@@ -114,6 +122,12 @@ registration::DetectorImages images_of(const DetectorFiles& files, ImageShape sh
     else
         images.defects = opener_of(files.defects);
     return images;
+}
+
+registration::MatchedRegion region_of(const std::string& mask) {
+    if (is_json(mask))
+        return {{}, registration::read_polygons(mask)};
+    return {opener_of(mask)};
 }
 
 std::string describe_ignored(const RegistrationResult& result) {

@@ -11,7 +11,8 @@
 
 namespace sextant::command {
 
-/// Files that describe the detector with which a series was recorded. Each may be empty.
+/// Files that describe the detector with which a series was recorded, and the pixels that count
+/// when frames are compared. Each may be empty.
 struct DetectorFiles {
     std::string dark, gain; ///< images, in any format that open_frames() reads
     /// Defective pixels: an image in which they are not 0, or a list with the extension .txt or
@@ -19,6 +20,9 @@ struct DetectorFiles {
     std::string defects;
     std::int64_t gain_degrees = 0; ///< by which the gain image is turned clockwise
     registration::Mirror gain_mirror = registration::Mirror::none; ///< after it is turned
+    /// The pixels that count: an image in which they are not 0, or polygons with the extension
+    /// .json or .geojson (registration::read_polygons()).
+    std::string mask;
 };
 
 Record record_of(DetectorFiles& files);
@@ -33,6 +37,9 @@ std::vector<std::string> paths_of(const DetectorFiles& files, std::span<const st
 /// Throws    InvalidFile, naming the line, if a list of pixels cannot be read or a pixel is outside
 ///           the frames.
 registration::DetectorImages images_of(const DetectorFiles& files, ImageShape shape);
+
+/// Opens the file of pixels that count. Throws InvalidFile if polygons cannot be read.
+registration::MatchedRegion region_of(const std::string& mask);
 
 /// Returns a sentence about the samples that were ignored: "ignored: 5 defective pixels of the
 /// detector, and 14 outliers in 3 frames"; "" if there are none.

@@ -128,6 +128,39 @@ std::vector<Elements> frequent_pixels(std::vector<Elements> pixels, std::int64_t
 
 } // namespace
 
+std::vector<double> samples_of_image(FrameSource& image, const FrameSource& series,
+                                     GainOrientation orientation) {
+    const FrameHeader& header = image.header();
+    ImageShape shape = series.header().shape;
+    if (orientation.turns % 2 != 0)
+        shape = {shape.height, shape.width};
+    if (header.frames != 1)
+        throw InvalidData(fmt::format("{} has {} frames, expected one image of {}x{} pixels",
+                                      image.path(), header.frames, shape.width, shape.height));
+    if (header.shape != shape)
+        throw InvalidData(
+            fmt::format("{} has {}x{} pixels, expected {}x{} as in the frames of {}{}",
+                        image.path(), header.shape.width, header.shape.height, shape.width,
+                        shape.height, series.path(), orientation.turns % 2 != 0 ? ", turned" : ""));
+    std::vector<double> values(static_cast<std::size_t>(shape.elements()));
+    visit_sample(header.sample, [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_arithmetic_v<T>) {
+            if (header.channels == 1) {
+                std::vector<T> samples(values.size());
+                image.read_samples(0, {0, shape.height},
+                                   std::as_writable_bytes(std::span(samples)));
+                std::transform(samples.begin(), samples.end(), values.begin(),
+                               [](T sample) { return static_cast<double>(sample); });
+                return;
+            }
+        }
+        std::vector<float> samples(values.size());
+        image.read_frame(0, samples);
+        std::copy(samples.begin(), samples.end(), values.begin());
+    });
+    return orientation == GainOrientation() ? values : oriented(values, shape, orientation);
+}
+
 CorrectedFrames::CorrectedFrames(std::unique_ptr<FrameSource> source, double offset,
                                  const DetectorImages& detector, const Despike& despike)
     : FrameSource(source->path(), as_grey_floats(source->header()),
@@ -146,36 +179,7 @@ std::vector<double> CorrectedFrames::image_of(const OpenImage& open, std::string
                                               GainOrientation orientation) {
     const std::unique_ptr<FrameSource> source = open();
     names += (names.empty() ? "" : " and ") + source->path();
-    const FrameHeader& image = source->header();
-    ImageShape shape = header().shape;
-    if (orientation.turns % 2 != 0)
-        shape = {shape.height, shape.width};
-    if (image.frames != 1)
-        throw InvalidData(fmt::format("{} has {} frames, expected one image of {}x{} pixels",
-                                      source->path(), image.frames, shape.width, shape.height));
-    if (image.shape != shape)
-        throw InvalidData(
-            fmt::format("{} has {}x{} pixels, expected {}x{} as in the frames of {}{}",
-                        source->path(), image.shape.width, image.shape.height, shape.width,
-                        shape.height, path(), orientation.turns % 2 != 0 ? ", turned" : ""));
-    std::vector<double> values(static_cast<std::size_t>(shape.elements()));
-    visit_sample(image.sample, [&]<class T>(std::type_identity<T>) {
-        if constexpr (std::is_arithmetic_v<T>) {
-            if (image.channels == 1) {
-                std::vector<T> samples(values.size());
-                source->read_samples(0, {0, shape.height},
-                                     std::as_writable_bytes(std::span(samples)));
-                std::transform(samples.begin(), samples.end(), values.begin(),
-                               [](T sample) { return static_cast<double>(sample); });
-                return;
-            }
-        }
-        std::vector<float> samples(values.size());
-        source->read_frame(0, samples);
-        std::copy(samples.begin(), samples.end(), values.begin());
-    });
-    if (orientation != GainOrientation())
-        values = oriented(values, shape, orientation);
+    std::vector<double> values = samples_of_image(*source, *this, orientation);
     add_to_hash(hash_, std::as_bytes(std::span(values)));
     return values;
 }

@@ -60,6 +60,12 @@ void set_gaps(std::span<const Elements> pixels, Rows rows, Elements width,
 /// because sources are not thread-safe.
 using OpenImage = std::function<std::unique_ptr<FrameSource>()>;
 
+/// Reads a detector image as doubles, so that large offsets can be subtracted exactly. Throws
+/// InvalidData, with both shapes, unless it is one image with the shape of the series' frames.
+/// The image is turned and mirrored.
+std::vector<double> samples_of_image(FrameSource& image, const FrameSource& series,
+                                     GainOrientation orientation = {});
+
 /// A detector pixel: column and row.
 using DetectorPixel = std::array<std::int64_t, 2>;
 

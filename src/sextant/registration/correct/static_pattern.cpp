@@ -139,9 +139,10 @@ std::vector<float> StaticPattern::image() const {
 }
 
 RowChange without_static(std::shared_ptr<const StaticPattern> pattern,
-                         std::vector<float> StaticPattern::*values, Elements width) {
-    return [pattern = std::move(pattern), values, width](std::int64_t, Rows rows,
-                                                         std::span<float> samples) {
+                         std::vector<float> StaticPattern::*values) {
+    return [pattern = std::move(pattern), values](std::int64_t, Rows rows,
+                                                  std::span<float> samples) {
+        const Elements width = pattern->shape.width;
         const float* const still = ((*pattern).*values).data() + rows.first * width;
         for (std::size_t i = 0; i < samples.size(); ++i)
             samples[i] -= still[i];
@@ -246,6 +247,7 @@ StaticPattern StaticSum::pattern(const Communicator& communicator) {
     const std::vector<Point> shifts =
         all_gather_lists(communicator, std::span<const Point>(shifts_));
     StaticPattern pattern;
+    pattern.shape = shape_;
     pattern.constant = areas_of(same_, shape_);
     if (shifts.empty()) {
         pattern.matched = pattern.known = std::vector<float>(sum_.size());

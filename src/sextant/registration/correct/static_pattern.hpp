@@ -42,6 +42,7 @@ std::vector<std::int64_t> frames_for_layers(std::int64_t frames);
 
 /// What stands still on the detector. The mean of the patterns over the frame is 0.
 struct StaticPattern {
+    ImageShape shape; ///< of the frames that are compared
     /// The pattern that registration subtracts. At wavelengths at which the layers cannot be told
     /// apart, it is the mean of the series.
     std::vector<float> matched;
@@ -59,7 +60,7 @@ struct StaticPattern {
 /// Returns the change that subtracts a pattern, which is a member of `pattern`, and replaces its
 /// constant pixels with gaps.
 RowChange without_static(std::shared_ptr<const StaticPattern> pattern,
-                         std::vector<float> StaticPattern::*values, Elements width);
+                         std::vector<float> StaticPattern::*values);
 
 /// Computes the static pattern of a series from whole frames and the displacements of the specimen,
 /// by the formulas of Layers. Each rank adds its frames.

@@ -231,6 +231,22 @@ void correct(SeriesState& state) {
     state.source = std::move(corrected);
 }
 
+/// Finds the pixels that count when frames are compared.
+void choose_pixels(SeriesState& state) {
+    const RegistrationOptions& options = state.options;
+    RegistrationResult& result = state.result;
+    result.matched = area_of(state.source->header().shape);
+    result.matched_pixels = result.matched.shape.elements();
+    if (options.region.empty() && options.roi.empty())
+        return;
+    state.matched = matched_pixels(options.region, options.roi, *state.source,
+                                   state.nonrigid() || options.scan_rows);
+    result.matched = state.matched->box;
+    result.matched_pixels = state.matched->pixels;
+    if (state.is_first() && !state.matched->warning.empty())
+        result.warnings.push_back(state.matched->warning);
+}
+
 /// Prepares the source, and checks the options before frames are inspected.
 void open(SeriesState& state) {
     Centred centred = less_offset(std::move(state.source), OffsetFor::computation);
@@ -252,6 +268,7 @@ void open(SeriesState& state) {
                                       reference, header.frames - 1, state.source->path(),
                                       header.frames));
     require_compatible(state.options);
+    choose_pixels(state);
     if (state.options.frames != "sound" && state.options.frames != "all")
         frames_listed(state.options.frames, header.frames);
     const Bytes least = least_memory(header.frames, header.shape.width,
@@ -265,11 +282,12 @@ void open(SeriesState& state) {
 }
 
 void require_same_detector(const SeriesState& state) {
-    const std::vector<std::uint64_t> hashes = state.communicator.all_gather(state.detector);
+    const std::uint64_t hash = state.detector + (state.matched ? state.matched->hash : 0);
+    const std::vector<std::uint64_t> hashes = state.communicator.all_gather(hash);
     agree(state.communicator, [&] {
         if (std::adjacent_find(hashes.begin(), hashes.end(), std::not_equal_to<>()) != hashes.end())
-            throw InvalidData("the ranks read different dark, gain or defect images, expected "
-                              "the same on all ranks");
+            throw InvalidData("the ranks read different dark, gain, defect or mask images, "
+                              "expected the same on all ranks");
     });
 }
 
@@ -351,28 +369,30 @@ bool shading_changes(const SeriesState& state) {
     return state.communicator.all_gather(changes).front() != 0;
 }
 
-/// Registers frames from `source` from now on, and inspects the frames again.
-void change_to(SeriesState& state, FrameSource& source) {
-    use(state, source);
+/// Compares these frames from now on, and inspects them.
+void compare(SeriesState& state, FrameSource& frames) {
+    use(state, frames);
     SeriesInspection& inspection = state.inspection;
-    inspection.reader.reset(); // its pyramids are of unchanged frames
-    SeriesInspection changed = inspect_series(*state.context);
-    for (std::size_t frame = 0; frame < changed.statistics.size(); ++frame) {
-        const FrameStatistics& one = changed.statistics[frame];
-        inspection.statistics[frame].deviation = one.deviation;
-        inspection.statistics[frame].mean = one.mean;
-        inspection.statistics[frame].shading = one.shading;
+    inspection.reader.reset(); // its pyramids are those of other frames
+    SeriesInspection again = inspect_series(*state.context);
+    for (std::size_t frame = 0; frame < again.statistics.size(); ++frame) {
+        FrameStatistics& statistics = inspection.statistics[frame];
+        statistics.deviation = again.statistics[frame].deviation;
+        statistics.mean = again.statistics[frame].mean;
+        statistics.shading = again.statistics[frame].shading;
     }
-    inspection.reader = std::move(changed.reader);
-    inspection.team = std::move(changed.team);
-    inspection.seen = std::move(changed.seen);
-}
-
-/// Removes the shading of frames for registration.
-void flatten(SeriesState& state) {
-    FrameSource& source = state.context->source;
-    state.flattened = std::make_unique<ChangedFrames>(source, without_shading(source));
-    change_to(state, *state.flattened);
+    std::erase_if(inspection.usable, [&](std::int64_t frame) {
+        return !std::ranges::binary_search(again.usable, frame);
+    });
+    for (std::size_t i = 0; i < inspection.frames.size(); ++i) {
+        std::string& left_out = inspection.frames[i].left_out;
+        if (const std::string& why = again.frames[i].left_out; left_out.empty() && !why.empty())
+            left_out = "in the part that is compared, " + why;
+    }
+    inspection.reader = std::move(again.reader);
+    inspection.team = std::move(again.team);
+    inspection.seen = std::move(again.seen);
+    inspection.seen_frames = std::move(again.seen_frames);
 }
 
 /// All-gathers the parts of usable frames in which layers are searched for. Collective.
@@ -423,7 +443,7 @@ void add_frames(SeriesState& state, const LayerFit* layers, StaticSum& sum) {
 bool remove_pattern(SeriesState& state, const LayerFit* layers) {
     std::optional<StaticSum> sum;
     agree(state.communicator, [&] {
-        sum.emplace(state.source->header().shape);
+        sum.emplace(state.context->source.header().shape);
         add_frames(state, layers, *sum);
     });
     StaticPattern found = sum->pattern(state.communicator);
@@ -432,14 +452,16 @@ bool remove_pattern(SeriesState& state, const LayerFit* layers) {
     if (!layers && found.constant.empty())
         return false;
     const auto pattern = std::make_shared<const StaticPattern>(std::move(found));
-    const Elements width = state.source->header().shape.width;
-    FrameSource& matched = state.flattened ? *state.flattened : *state.source;
+    FrameSource& compared = state.flattened        ? *state.flattened
+                            : state.matched_frames ? *state.matched_frames
+                                                   : *state.source;
     state.without_static = std::make_unique<ChangedFrames>(
-        matched, without_static(pattern, &StaticPattern::matched, width));
-    state.shown_without_static = std::make_unique<ChangedFrames>(
-        *state.source, without_static(pattern, &StaticPattern::known, width));
+        compared, without_static(pattern, &StaticPattern::matched));
+    if (pattern->shape == state.source->header().shape)
+        state.shown_without_static = std::make_unique<ChangedFrames>(
+            *state.source, without_static(pattern, &StaticPattern::known));
     state.result.static_pattern = pattern;
-    change_to(state, *state.without_static);
+    compare(state, *state.without_static);
     return true;
 }
 
@@ -452,7 +474,7 @@ struct Seen {
 
 Seen look_for_layers(SeriesState& state) {
     Seen seen;
-    const ImageShape shape = pattern_view(state.source->header().shape).area.shape;
+    const ImageShape shape = pattern_view(state.context->source.header().shape).area.shape;
     const std::vector<std::vector<float>> images = gather_seen(state);
     agree(state.communicator, [&] {
         if (images.empty())
@@ -521,12 +543,22 @@ void inspect_frames(SeriesState& state) {
     state.content = fingerprint(state.inspection.statistics);
 }
 
+void match_pixels(SeriesState& state) {
+    if (!state.matched)
+        return;
+    state.matched_frames = std::make_unique<MatchedFrames>(*state.source, *state.matched);
+    compare(state, *state.matched_frames);
+}
+
 void remove_shading(SeriesState& state) {
     state.result.flattened =
         state.options.flatten == Flattening::on ||
         (state.options.flatten == Flattening::automatic && shading_changes(state));
-    if (state.result.flattened)
-        flatten(state);
+    if (state.result.flattened) {
+        FrameSource& shaded = state.context->source;
+        state.flattened = std::make_unique<ChangedFrames>(shaded, without_shading(shaded));
+        compare(state, *state.flattened);
+    }
     require_two(state, state.inspection.usable.size(), state.inspection.frames);
 }
 

@@ -48,6 +48,9 @@ void open_series(SeriesState& state);
 /// Inspects the frames, and finds outliers, defective pixels and blank lines.
 void inspect_frames(SeriesState& state);
 
+/// Restricts the comparison of frames to the pixels that count, if not all do.
+void match_pixels(SeriesState& state);
+
 /// Removes the shading of frames for registration if it changes within the series. Fails if fewer
 /// than two frames are usable.
 void remove_shading(SeriesState& state);

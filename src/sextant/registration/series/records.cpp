@@ -90,6 +90,10 @@ Record record_of(RegistrationOptions& options) {
     record.add("scan_rows", options.scan_rows,
                "register each row of scanned frames, to correct jitter and drift");
     record
+        .add("roi", options.roi, "X,Y,W,H",
+             "compare only this rectangle of frames: first column and row, width, height")
+        .between(0, 1 << 30);
+    record
         .add("max_shift", options.rigid.most_shift, "PIXELS",
              "largest motion between neighbouring frames in pixels; default: half a frame")
         .between(0, 1 << 20);
@@ -184,6 +188,12 @@ Record record_of(const RegistrationResult& result) {
                      {"held_back", result.held_back},
                      {"flattened", result.flattened},
                      {"static", json_of_static(result.static_pattern.get())},
+                     {"matched",
+                      {{"x", result.matched.x},
+                       {"y", result.matched.y},
+                       {"width", result.matched.shape.width},
+                       {"height", result.matched.shape.height},
+                       {"pixels", result.matched_pixels}}},
                      {"canvas",
                       {{"x", result.canvas.x},
                        {"y", result.canvas.y},

@@ -3,6 +3,7 @@
 
 #include "sextant/core/effects.hpp"
 #include "sextant/registration/correct/corrected_frames.hpp"
+#include "sextant/registration/correct/matched_pixels.hpp"
 #include "sextant/registration/correct/static_pattern.hpp"
 #include "sextant/registration/pair/nonrigid.hpp"
 #include "sextant/registration/pair/rigid.hpp"
@@ -99,6 +100,13 @@ struct RegistrationOptions {
     std::string frames = "sound";
     registration::Despike despike;         ///< replacement of outliers with gaps
     registration::DetectorImages detector; ///< dark image, gain image and defective pixels
+    /// The pixels that count when frames are compared; empty: all. Only the smallest rectangle
+    /// around these pixels is read for the comparison, except for displacement fields and scanned
+    /// rows. Results cover whole frames.
+    registration::MatchedRegion region;
+    /// The pixels outside this rectangle of frames do not count: x, y, width and height. Empty: all
+    /// of the region count.
+    std::vector<std::int64_t> roi;
     /// The use of a rank's threads. It affects results only within the stated tolerance, and not at
     /// all if `reproducible`. `automatic` never uses more than 256 MiB per rank for whole frames.
     ThreadWork thread_work = ThreadWork::automatic;
@@ -113,7 +121,8 @@ struct RegistrationOptions {
     bool scan_rows = false;
 };
 
-/// Returns a record of the options, except `rigid`, `nonrigid`, `limits` and `detector`.
+/// Returns a record of the options, except `rigid` (without its range), `nonrigid`, `limits`,
+/// `detector` and `region`.
 Record record_of(RegistrationOptions& options);
 Effects effects_of(const RegistrationOptions& options);
 
@@ -228,6 +237,10 @@ struct RegistrationResult {
     /// True if something that stands still on the detector seems to hold back the motions. All
     /// frames are then marked FrameNumbers::held_back.
     bool held_back = false;
+    /// The rectangle of frames that was compared, and the number of its pixels that count; the area
+    /// of whole frames without RegistrationOptions::region and roi.
+    registration::PixelArea matched;
+    std::int64_t matched_pixels = 0;
     bool flattened = false; ///< true if the frames' shading was removed before registration
     /// The residual motion within frames whose motion is not in doubt; 0 for displacement fields.
     registration::SeriesMisfit misfit = {};

@@ -5,6 +5,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/registration/correct/corrected_frames.hpp"
+#include "sextant/registration/correct/matched_pixels.hpp"
 #include "sextant/registration/series/division.hpp"
 #include "sextant/registration/series/ledger.hpp"
 #include "sextant/registration/series/pair_reader.hpp"
@@ -124,12 +125,15 @@ struct SeriesState {
     Sample sample = Sample::f32; ///< type of the recorded samples
     /// Points to `source` if it corrects samples; otherwise null.
     CorrectedFrames* corrections = nullptr;
-    std::uint64_t detector = 0;                    ///< hash of the detector images
-    std::unique_ptr<ChangedFrames> flattened = {}; ///< `source` without shading, if needed
-    /// If something stands still: `flattened` or `source` without it, for registration, and
+    std::uint64_t detector = 0;                         ///< hash of the detector images
+    std::optional<MatchedPixels> matched = {};          ///< set if not all pixels count
+    std::unique_ptr<MatchedFrames> matched_frames = {}; ///< `source` with only these pixels
+    /// `source` or `matched_frames` without shading, if needed.
+    std::unique_ptr<ChangedFrames> flattened = {};
+    /// If something stands still: the frames that are compared without it, and, if they are whole,
     /// `source` without it, for results.
     std::unique_ptr<ChangedFrames> without_static = {}, shown_without_static = {};
-    /// The source of registration, with frames of opposite contrast inverted.
+    /// The frames that are compared, with frames of opposite contrast inverted.
     std::unique_ptr<FrameSource> inverted = {};
     /// The frames of results with the columns that the flyback disturbs as gaps, if any.
     std::unique_ptr<ChangedFrames> without_flyback = {};

@@ -68,8 +68,13 @@ MotionModel model_of(MotionFamily family) {
     return models[static_cast<std::size_t>(family)];
 }
 
+/// Returns the shape of the frames that are compared.
+ImageShape matched_shape(const SeriesState& state) {
+    return state.context->source.header().shape;
+}
+
 PixelArea matched_area(const SeriesState& state) {
-    const ImageShape shape = state.source->header().shape;
+    const ImageShape shape = matched_shape(state);
     return state.nonrigid() ? area_of(shape) : matching_area(state.registered, shape);
 }
 
@@ -79,7 +84,7 @@ bool needs_stage(SeriesState& state) {
     if (state.options.stages == 1 || state.registered.frames.size() == 2)
         return false;
     if (const PixelArea area = matched_area(state);
-        too_large_for_matching(area, state.source->header().shape)) {
+        too_large_for_matching(area, matched_shape(state))) {
         if (state.result.stages == 1)
             state.result.warnings.push_back(
                 fmt::format("the frames extend over {}x{} pixels, which is too large for the "
@@ -114,7 +119,7 @@ std::int64_t first_sound_frame(const SeriesState& state) {
 /// one another and corrects the motions. Collective.
 void correct_stations(SeriesState& state, std::uint32_t stage) {
     state.of_station.clear();
-    if (matched_area(state) == area_of(state.source->header().shape))
+    if (matched_area(state) == area_of(matched_shape(state)))
         return;
     const std::vector<UncertainMotion> corrections =
         register_stations(*state.context, state.registered, state.result.reference, stage);
@@ -149,7 +154,7 @@ void add_covariances_of_stations(SeriesState& state) {
 /// explains.
 bool any_moved(const SeriesState& state, const Registered& before, const Registered& after) {
     constexpr double deviations = 6, least = .1; // least: pixels
-    const ImageShape shape = state.source->header().shape;
+    const ImageShape shape = matched_shape(state);
     std::vector<RigidMotion> moves;
     for (const std::int64_t frame : after.frames)
         moves.push_back(compose(after.motion(frame), inverse(before.motion(frame))));
@@ -202,19 +207,19 @@ namespace {
 /// the two.
 std::vector<bool> out_of_range(const SeriesState& state) {
     const Registered& all = state.registered;
-    const ImageShape shape = state.source->header().shape;
+    const ImageShape shape = matched_shape(state);
     const double angle = state.options.rigid.most_rotation * std::numbers::pi / 180;
     const auto is_far = [&](std::size_t from, std::size_t to) {
         const RigidMotion motion = compose(all.motions[to], inverse(all.motions[from]));
         const auto steps = static_cast<double>(std::abs(all.frames[to] - all.frames[from]));
+        const std::optional<double>& most = state.options.rigid.most_shift;
         return std::abs(motion.alpha) > angle * steps ||
+               (most && std::hypot(motion.tx, motion.ty) > *most * steps) ||
                2 * std::abs(motion.tx) > static_cast<double>(shape.width) * steps ||
                2 * std::abs(motion.ty) > static_cast<double>(shape.height) * steps;
     };
     std::vector<bool> far(all.frames.size());
-        const std::optional<double>& most = state.options.rigid.most_shift;
     const auto first = static_cast<std::size_t>(
-               (most && std::hypot(motion.tx, motion.ty) > *most * steps) ||
         std::ranges::lower_bound(all.frames, state.result.reference) - all.frames.begin());
     std::size_t last = first;
     const auto compare = [&](std::size_t frame) {
@@ -233,7 +238,7 @@ std::vector<bool> out_of_range(const SeriesState& state) {
 /// Marks implausible frames, which then do not contribute to averages for matching. Collective.
 void check_motions(SeriesState& state) {
     const std::vector<bool> far = out_of_range(state);
-    const auto pixels = static_cast<double>(state.source->header().shape.elements());
+    const auto pixels = static_cast<double>(matched_shape(state).elements());
     int changed = 0;
     for (FrameRegistration& frame : state.own) {
         if (!frame.left_out.empty())
@@ -300,7 +305,7 @@ void register_first(SeriesState& state) {
             register_by_fields(*state.context,
                                whole_frame(state.context->source, state.result.reference),
                                state.result.reference, state.own, 1,
-                               starts_from_motions(series, state.source->header().shape));
+                               starts_from_motions(series, matched_shape(state)));
         });
     check_motions(state);
 }
@@ -316,7 +321,7 @@ void fit_family(SeriesState& state) {
         return;
     agree(state.communicator, [&] {
         const PixelArea area = matched_area(state);
-        state.fails_again = too_large_for_matching(area, state.source->header().shape);
+        state.fails_again = too_large_for_matching(area, matched_shape(state));
         if (state.fails_again)
             throw InvalidTask(
                 fmt::format("model {}: the frames extend over {}x{} pixels, which is too large for "
@@ -346,6 +351,34 @@ void fit_rows(SeriesState& state) {
         state.without_flyback = std::make_unique<ChangedFrames>(
             state.shown_frames(),
             without_columns(state.result.flyback, state.source->header().shape.width));
+}
+
+void relate_to_whole_frames(SeriesState& state) {
+    const ImageShape whole = state.source->header().shape;
+    if (matched_shape(state) == whole)
+        return;
+    // A position relative to the centre of a frame is displaced by `offset` relative to the centre
+    // of the compared rectangle.
+    const PixelArea& box = state.matched->box;
+    const Point of_frame = centre(whole), of_box = centre(box.shape);
+    const RigidMotion offset{0, of_frame.x - of_box.x - static_cast<double>(box.x),
+                             of_frame.y - of_box.y - static_cast<double>(box.y)};
+    const auto related = [&](const auto& motion, const auto& to) {
+        return compose(inverse(to), compose(motion, to));
+    };
+    for (FrameRegistration& frame : state.own) {
+        frame.from_before = related(frame.from_before, offset);
+        if (!frame.left_out.empty())
+            continue;
+        RigidResult& result = frame.result;
+        const UncertainMotion motion = related(
+            UncertainMotion{result.motion, result.uncertainty.covariance}, UncertainMotion{offset});
+        result.motion = motion.motion;
+        result.uncertainty = uncertainty_with(motion.covariance);
+        if (frame.affine)
+            frame.affine = related(*frame.affine, as_affine(offset));
+    }
+    state.registered = gather_registered(state.communicator, state.own);
 }
 
 } // namespace sextant::registration

@@ -113,6 +113,9 @@ void fit_family(SeriesState& state);
 /// Registers the rows of frames, if requested.
 void fit_rows(SeriesState& state);
 
+/// Converts the motions of the compared rectangle to motions of whole frames.
+void relate_to_whole_frames(SeriesState& state);
+
 /// The result of a scan of non-rigid motions over a series.
 struct FieldSeries {
     std::vector<FrameRegistration> frames; ///< this rank's frames, with nearest rigid motions

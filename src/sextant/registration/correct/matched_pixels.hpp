@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/array/frame_source.hpp"
+#include "sextant/registration/correct/corrected_frames.hpp"
+#include "sextant/registration/pair/motion.hpp"
+#include "sextant/registration/transform/canvas.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+// The pixels of frames that count when frames are compared. All other pixels are gaps for the
+// registration, but not in averages and aligned frames.
+namespace sextant::registration {
+
+/// A polygon: its outline, and the outlines of holes. Coordinates are in pixels; the first pixel of
+/// a frame is the square from (0, 0) to (1, 1), as in ImageJ and QuPath.
+using Polygon = std::vector<std::vector<Point>>;
+
+/// Reads the polygons of a JSON file. Accepted are the GeoJSON objects Polygon, MultiPolygon,
+/// GeometryCollection, Feature and FeatureCollection; objects with the outline as lists `x` and `y`
+/// or as `coordinates`, a list of [x, y]; and lists of all these. Throws InvalidFile, naming the
+/// field.
+std::vector<Polygon> read_polygons(const std::string& path);
+
+/// The part of frames that is compared: the pixels of all given members. All may be empty.
+struct MatchedRegion {
+    OpenImage mask;                     ///< image with the shape of frames: nonzero pixels count
+    std::vector<Polygon> polygons = {}; ///< pixels whose centre is inside any polygon count
+
+    bool empty() const { return !mask && polygons.empty(); }
+};
+
+/// The pixels that count: the smallest rectangle that contains them, and the pixels within it.
+struct MatchedPixels {
+    PixelArea box;
+    std::vector<std::uint8_t> counts; ///< of the box, row by row: 1 if the pixel counts
+    std::int64_t pixels = 0;          ///< number of pixels that count
+    std::uint64_t hash = 0;
+    std::string warning = {}; ///< set if the mask is probably inverted
+};
+
+/// Finds the pixels that count.
+///
+/// Input     the region; the rectangle x, y, width, height, or nothing for whole frames; the
+/// series.
+///           `whole`: the box is that of whole frames.
+/// Throws    InvalidData, with the path and both shapes, if the mask does not have the shape of the
+///           frames, the rectangle is not inside the frames, no pixel counts, or so few pixels of
+///           the box count that frames could not be compared.
+MatchedPixels matched_pixels(const MatchedRegion& region, std::span<const std::int64_t> rectangle,
+                             const FrameSource& series, bool whole);
+
+/// Presents the box of a series; pixels that do not count are gaps (NaN).
+class MatchedFrames : public FrameSource {
+  public:
+    /// The source and the pixels must outlive this object.
+    MatchedFrames(FrameSource& source, const MatchedPixels& matched);
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
+
+    FrameSource& source_;
+    const MatchedPixels& matched_;
+    std::vector<float> rows_; ///< whole rows of the source
+};
+
+} // namespace sextant::registration
