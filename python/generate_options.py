@@ -36,6 +36,7 @@ TYPES = {"XxY": ("Tiles", "tuple of int, int or str"), "WxH": ("Size", "(int, in
          "D@PIXELS,...": ("Filters", "str or sequence of str or (str, float)"),
          "sound|all|LIST": ("Integers", "str or sequence of int"),
          "SIGMA": ("Union[str, float]", "str or float"), "SIZE": ("Union[str, int]", "str or int"),
+         "SHIFT": ("Union[str, float]", "str or float"),
          "COLOUR": ("Numbers", "str or sequence of float"),
          "X,X": ("Numbers", "float or sequence of float"),
          **dict.fromkeys(("FILE", "FOLDER", "PATH", "OUT"), ("Path", "path"))}

@@ -68,10 +68,12 @@ class CompositeOptions:
 
 
 class Transforms:
-    def __init__(self, width: int, height: int, area: List[int], flyback: int) -> None: ...
+    def __init__(self, width: int, height: int, area: List[int], flyback: int,
+                 row_shift: float) -> None: ...
     shape: Tuple[int, int]
     area: Tuple[int, int, int, int]
     flyback: int
+    row_shift: float
     numbers: List[int]
     def add_rigid(self, frame: int, alpha: float, tx: float, ty: float) -> None: ...
     def add_affine(self, frame: int, matrix: List[float], tx: float, ty: float) -> None: ...

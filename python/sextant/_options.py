@@ -61,9 +61,11 @@ class RegisterOptions(TypedDict, total=False):
     scan_rows : bool, default: False
         Register each row of scanned frames, to correct jitter and drift.
     roi : int or sequence of int, optional
-        Compare only this rectangle of frames: first column and row, width, height.
+        Compare only this part of frames: first column and row, width, height.
+    bidirectional : str or float, default: "auto"
+        Align the rows of bidirectional scans: auto, off, or pixels.
     max_shift : float, optional
-        Largest motion between neighbouring frames in pixels; default: half a frame.
+        Largest motion between neighbours in pixels; default: half a frame.
     rotation : float, default: 3
         Largest rotation between frames in degrees; 180: any angle (3 to 180).
     """
@@ -89,6 +91,7 @@ class RegisterOptions(TypedDict, total=False):
     canvas: Literal["reference", "union", "common"]
     scan_rows: bool
     roi: Integers
+    bidirectional: Union[str, float]
     max_shift: float
     rotation: float
 
@@ -657,6 +660,7 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "contrast": "auto",
         "canvas": "reference",
         "scan_rows": False,
+        "bidirectional": "auto",
         "rotation": 3,
     },
     LabelOptions: {

@@ -88,8 +88,9 @@ class Transforms:
         matrices, fields, rows = (
             {frame: found for frame in self.frames if (found := part(frame)) is not None}
             for part in (handle.matrix, handle.field, handle.rows))
-        return _transforms_of, (self.shape, self.area, handle.flyback, self.model, self.reference,
-                                self._motions, self._left_out, matrices, fields, rows)
+        return _transforms_of, (self.shape, self.area, handle.flyback, handle.row_shift, self.model,
+                                self.reference, self._motions, self._left_out, matrices, fields,
+                                rows)
 
     def write(self, path: Union[str, bytes, "os.PathLike[Any]"]) -> None:
         """Write a file such as transforms.json of ``sextant register``, for `read` and the command.
@@ -100,8 +101,8 @@ class Transforms:
         """
         if not _is_path(path):
             raise WrongType(f"path is {path!r}, expected a path")
-        _make, (shape, area, flyback, model, reference, motions, left_out, matrices, fields,
-                rows) = self.__reduce__()
+        _make, (shape, area, flyback, row_shift, model, reference, motions, left_out, matrices,
+                fields, rows) = self.__reduce__()
         name = os.fsdecode(path)
         folder = os.path.dirname(name)
         files: List[Tuple[Any, bytes]] = []
@@ -117,6 +118,8 @@ class Transforms:
         found = {"kind": "sextant transforms", "version": 1, "series": "", "model": model,
                  "reference": reference, "height": shape[0], "width": shape[1],
                  "canvas": dict(zip(("x", "y", "width", "height"), area)), "frames": frames}
+        if row_shift:
+            found["bidirectional"] = {"shift": row_shift}
         if fields:
             planes, spacing = next(iter(fields.values()))
             found["fields"] = {"file": "fields.npy", "spacing": spacing, "columns": planes.shape[2],
@@ -160,17 +163,18 @@ class Transforms:
             used = tables[..., :2]
         if (fields or rows) and not np.isfinite(used).all():
             raise InvalidFile(f"{name}: refers to displacements that are not finite")
-        return _transforms_of(found["shape"], found["area"], found["flyback"], found["model"],
-                              found["reference"], motions, left_out, matrices, fields, rows)
+        return _transforms_of(found["shape"], found["area"], found["flyback"],
+                              found["row_shift"], found["model"], found["reference"], motions,
+                              left_out, matrices, fields, rows)
 
 
-def _transforms_of(shape: Tuple[int, int], area: Sequence[int], flyback: int, model: str,
-                   reference: int, motions: np.ndarray, left_out: Mapping[int, str],
+def _transforms_of(shape: Tuple[int, int], area: Sequence[int], flyback: int, row_shift: float,
+                   model: str, reference: int, motions: np.ndarray, left_out: Mapping[int, str],
                    matrices: Mapping[int, Sequence[float]],
                    fields: Mapping[int, Tuple[np.ndarray, int]],
                    rows: Mapping[int, np.ndarray]) -> Transforms:
     """Transforms from numbers, as `Transforms.__reduce__` returns them."""
-    handle = _core.Transforms(shape[1], shape[0], list(area), flyback)
+    handle = _core.Transforms(shape[1], shape[0], list(area), flyback, row_shift)
     for frame, (alpha, tx, ty) in enumerate(motions.tolist()):
         if np.isnan(tx):
             continue

@@ -4,6 +4,7 @@
 #include "sextant/comm/waiting.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/format/catalogue.hpp"
+#include "sextant/registration/correct/bidirectional.hpp"
 #include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/transform/array_alignment.hpp"
 #include "sextant/registration/transform/array_choices.hpp"
@@ -61,8 +62,11 @@ std::int64_t apply_to_frames(const Transforms& transforms, const Frames& frames,
     call.run([&](const Communicator&) {
         const RunControl control = call.control();
         auto [source, offset] = less_offset(frames.open(call));
-        registration::ChangedFrames without_flyback(
+        registration::ChangedFrames aligned(
             *source,
+            registration::with_aligned_rows(transforms.row_shift, source->header().shape.width));
+        registration::ChangedFrames without_flyback(
+            aligned,
             registration::without_columns(transforms.flyback, source->header().shape.width));
         registration::Resampler resampler(without_flyback);
         std::vector<float> pixels(static_cast<std::size_t>(area.shape.elements()));
@@ -348,6 +352,9 @@ py::dict align(const Transforms& transforms, const py::object& data,
     if (options.sum && !chosen.axes.frame)
         throw InvalidTask(fmt::format("sum: {} has a single frame", source.path()));
 
+    if (transforms.row_shift != 0)
+        throw InvalidTask("the rows of a bidirectional scan are not aligned in arrays with axes; "
+                          "expected a series of images");
     registration::AlignOptions align;
     align.by = options.by;
     align.sum = options.sum;

@@ -102,6 +102,7 @@ py::dict read_transforms(const py::object& path) {
     const registration::PixelArea area = all.area();
     found["area"] = py::make_tuple(area.x, area.y, area.shape.width, area.shape.height);
     found["flyback"] = all.rows ? all.rows->flyback : 0;
+    found["row_shift"] = all.row_shift;
     found["fields"] =
         all.fields ? py::object(py::make_tuple(name_text(all.fields->path), all.fields->spacing))
                    : py::none();

@@ -163,6 +163,10 @@ registration::MatchedRegion region_of(const py::dict& detector, Call& call) {
     return {[frames, &call] { return frames->open(call); }};
 }
 
+double row_shift_of(const RegistrationResult& result) {
+    return result.bidirectional ? result.bidirectional->shift : 0;
+}
+
 /// Results that exist only on rank 0, collected while the run can still read the frames.
 struct Written {
     Transforms transforms;
@@ -187,7 +191,8 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
     int size = 1;
     RegistrationHooks hooks;
     hooks.write = [&](const RegistrationResult& found, RegisteredFrames& registered) {
-        written.transforms = {frames.header().shape, registered.area(), found.flyback, {}};
+        written.transforms = {
+            frames.header().shape, registered.area(), found.flyback, row_shift_of(found), {}};
         for (const std::int64_t frame : registered.numbers())
             written.transforms.of.emplace(frame, registered.transform(frame));
         written.is_set = true;
@@ -235,7 +240,8 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
         }
     });
     if (!written.is_set) { // ranks other than 0 get displacement fields from rank 0
-        written.transforms = {frames.header().shape, result.canvas, result.flyback, {}};
+        written.transforms = {
+            frames.header().shape, result.canvas, result.flyback, row_shift_of(result), {}};
         for (const FrameRegistration& each : result.frames) {
             if (each.left_out.empty())
                 written.transforms.of.emplace(each.frame, transform_of(each));
@@ -287,11 +293,12 @@ py::dict register_series(const Frames& frames, const py::dict& keywords, const p
 /// Transforms without frames, which are added one by one; angles are in radians.
 std::shared_ptr<Transforms> transforms_of(std::int64_t width, std::int64_t height,
                                           const std::vector<std::int64_t>& area,
-                                          std::int64_t flyback) {
+                                          std::int64_t flyback, double row_shift) {
     auto all = std::make_shared<Transforms>();
     all->shape = {width, height};
     all->area = {area.at(0), area.at(1), {area.at(2), area.at(3)}};
     all->flyback = flyback;
+    all->row_shift = row_shift;
     return all;
 }
 
@@ -310,6 +317,7 @@ void bind_registration(py::module_& module) {
                                                          all.area.shape.height);
                                })
         .def_readonly("flyback", &Transforms::flyback)
+        .def_readonly("row_shift", &Transforms::row_shift)
         .def_property_readonly("numbers",
                                [](const Transforms& all) {
                                    std::vector<std::int64_t> numbers;

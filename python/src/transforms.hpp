@@ -18,6 +18,7 @@ struct Transforms {
     ImageShape shape;
     registration::PixelArea area; ///< area of aligned frames, in the coordinates of the reference
     std::int64_t flyback = 0;
+    double row_shift = 0; ///< displacement of odd rows before they are aligned, pixels
     std::map<std::int64_t, registration::Transform>
         of; ///< by frame; frames that were left out are missing
 

@@ -134,6 +134,7 @@ VALUES = {
     "rotation": 20,
     "dark": np.ones((64, 64), "f4"), "gain": 2 - random.random((64, 64)), "defects": np.eye(64, dtype="u1"),
     "mask": np.eye(64, dtype="u1") == 0, "roi": (8, 8, 48, 48), "max_shift": 30,
+    "bidirectional": 2,
     "aligned": True, "copy": False, "channel": 0, "slice": 0, "time": 0, "axes": "ZYX",
     "allow_external": True,
     "frame": 0, "channel_axis": -1, "exclusive": True, "capacity": 999, "strategy": "reduce-then-scan",

@@ -237,6 +237,25 @@ def test_a_motion_beyond_the_largest_shift_is_never_unflagged():
     assert abs(frames["tx"][2] - frames["tx"][0]) < 5
 
 
+def test_the_rows_of_bidirectional_scans_are_aligned(movie, tmp_path):
+    assert "bidirectional" not in sextant.register(movie).record
+    wide = sextant.synthesize(frames=5, width=160, height=128, specimen="carbon")[0]
+    scanned = wide.copy()
+    scanned[:, 1::2, 3:] = wide[:, 1::2, :-3]
+    found = sextant.register(scanned, aligned=True)
+    assert abs(found.record["bidirectional"]["shift"] - 3) < .2
+    np.testing.assert_allclose(found.motions, sextant.register(wide).motions, atol=.1)
+    found.transforms.write(tmp_path / "transforms.json")
+    for transforms in (found, pickle.loads(pickle.dumps(found.transforms)),
+                       sextant.Transforms.read(tmp_path / "transforms.json")):
+        np.testing.assert_array_equal(sextant.apply(transforms, scanned), found.aligned)
+    with pytest.raises(sextant.InvalidTask, match="bidirectional"):
+        sextant.apply(found, scanned, axes="TYX")
+    assert "bidirectional" not in sextant.register(scanned, bidirectional="off").record
+    exact = sextant.register(scanned, bidirectional=3)
+    assert exact.record["bidirectional"] == {"shift": 3, "sigma": 0}
+
+
 def test_a_file_of_the_command_is_applied(movie, tmp_path, program):
     np.save(tmp_path / "movie.npy", movie)
     for model in ("rigid", "affine", "nonrigid"):

@@ -68,6 +68,25 @@ class Register(CommandTest):
         2 --roi -1,0,40,40: expected <- register movie.mrc --roi=-1,0,40,40 -o refused
         """, lines=0)
 
+    def test_rows_of_bidirectional_scans_are_aligned(self):
+        header = 1024
+        samples = bytearray(content("movie.mrc"))
+        row = (len(samples) - header) // (12 * 120)
+        for y in range(1, 12 * 120, 2):  # odd rows, displaced by four pixels
+            first = header + y * row
+            samples[first:first + row] = samples[first:first + 4 * (row // 128)] + samples[first:first + row - 4 * (row // 128)]
+        Path("scanned.mrc").write_bytes(samples)
+        done = register("scanned.mrc -o aligned --aligned --format npy --json=aligned.json --report aligned.html")
+        self.assertRegex(done.out, r"odd rows are displaced by (3\.9|4\.0)")
+        self.assertIn("odd rows are displaced by", read("aligned.html"))
+        self.assertAlmostEqual(load("aligned.json")["bidirectional"]["shift"], 4, delta=.1)
+        self.expect_near("aligned/transforms.json")
+        sextant("apply aligned/transforms.json scanned.mrc -o applied.npy")
+        same("applied.npy", "aligned/aligned.npy")
+        refuses("2 rows of a bidirectional scan <- apply aligned/transforms.json scanned.mrc --by shift -o refused.npy", lines=0)
+        register("scanned.mrc -o off --bidirectional off --json=off.json")
+        self.assertNotIn("bidirectional", load("off.json"))
+
     def test_killed_runs_resume_to_the_same_bits(self):
         for _ in range(10):
             shutil.rmtree("killed", ignore_errors=True)

@@ -194,9 +194,10 @@ TEST(LiveLinks, made_with_other_options_are_taken_only_if_these_have_no_effect_o
     const LiveSeries series(made.frames, 100);
     const TemporaryFolder folder;
     const std::map<std::string, std::string> other_values = {
-        {"memory", "32M"},          {"frames", "0-2"},    {"despike", "9"},   {"rotation", "8"},
-        {"reference", "2"},         {"threads", "3"},     {"farthest", "2"},  {"checkpoint", "no"},
-        {"prefilter", "1.7000001"}, {"roi", "8,8,96,96"}, {"max_shift", "40"}};
+        {"memory", "32M"},    {"frames", "0-2"},    {"despike", "9"},
+        {"rotation", "8"},    {"reference", "2"},   {"threads", "3"},
+        {"farthest", "2"},    {"checkpoint", "no"}, {"prefilter", "1.7000001"},
+        {"roi", "8,8,96,96"}, {"max_shift", "40"},  {"bidirectional", "off"}};
     const auto free = registration::options_without_effect_on_links();
     RegistrationOptions usual;
     for (const Field& field : record_of(usual).fields) {

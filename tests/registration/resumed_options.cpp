@@ -27,7 +27,7 @@ using testing::ThrowsMessage;
                                   memory, checkpoint, restart, rigid, nonrigid, limits, prefilter,
                                   farthest, tolerance, average, frames, despike, detector,
                                   thread_work, flatten, static_pattern, contrast, canvas, scan_rows,
-                                  region, roi] = options;
+                                  region, roi, bidirectional] = options;
 }
 
 SeriesRun registered(const FramesMade& frames, const RegistrationOptions& options) {
@@ -36,9 +36,10 @@ SeriesRun registered(const FramesMade& frames, const RegistrationOptions& option
 
 /// Values of options that are neither flags, choices nor any numbers.
 const std::map<std::string, std::string> other_values = {
-    {"memory", "32M"},          {"frames", "0-2"},    {"despike", "9"},   {"rotation", "8"},
-    {"checkpoint", "none"},     {"reference", "2"},   {"threads", "3"},   {"tolerance", "1.25"},
-    {"prefilter", "1.7000001"}, {"roi", "8,8,64,64"}, {"max_shift", "40"}};
+    {"memory", "32M"},    {"frames", "0-2"},      {"despike", "9"},
+    {"rotation", "8"},    {"checkpoint", "none"}, {"reference", "2"},
+    {"threads", "3"},     {"tolerance", "1.25"},  {"prefilter", "1.7000001"},
+    {"roi", "8,8,64,64"}, {"max_shift", "40"},    {"bidirectional", "off"}};
 
 /// Changes of the options that the record leaves out, by their names in the identity.
 const std::map<std::string, std::function<void(RegistrationOptions&)>> unlisted = {

@@ -148,7 +148,7 @@ void open_checkpoint(SeriesState& state, const RegistrationHooks& hooks) {
         auto checkpoint = std::make_unique<Checkpoint>(folder, state.communicator.rank(), identity);
         state.result.resumed = checkpoint->size();
         state.ledger = std::move(checkpoint);
-        if (!state.flattened && !state.without_static && !state.matched &&
+        if (!state.flattened && !state.without_static && !state.matched && !state.unaligned &&
             (!state.corrections || state.corrections->found_no_defects()))
             take_live_links(state);
         if (state.is_first() && state.result.resumed > 0 && hooks.resumed)
@@ -238,6 +238,7 @@ RegistrationResult SeriesRegistration::run(std::unique_ptr<FrameSource> source,
         {nullptr, open_series},
         {nullptr, check_disk},
         {&Times::inspection, inspect_frames},
+        {&Times::inspection, align_rows},
         {&Times::inspection, match_pixels},
         {&Times::inspection, remove_shading},
         {&Times::inspection, remove_static},

@@ -11,6 +11,7 @@
 #include "sextant/core/progress.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/checks.hpp"
+#include "sextant/registration/correct/bidirectional.hpp"
 #include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/transform/array_choices.hpp"
 #include "sextant/registration/transform/combined.hpp"
@@ -136,8 +137,11 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
                                       .zarr_version = command.image.zarr};
     print_warning(format::remark_on_lost_pixel(command.output, header, options));
     const std::unique_ptr<FrameSink> sink = format::create_frames(command.output, header, options);
+    registration::ChangedFrames aligned(
+        *source,
+        registration::with_aligned_rows(transforms.all().row_shift, source->header().shape.width));
     registration::ChangedFrames without_flyback(
-        *source, registration::without_columns(transforms.flyback(), source->header().shape.width));
+        aligned, registration::without_columns(transforms.flyback(), source->header().shape.width));
     registration::Resampler resampler(without_flyback);
     std::vector<float> pixels(static_cast<std::size_t>(header.shape.elements()));
     std::vector<std::byte> samples(pixels.size() *

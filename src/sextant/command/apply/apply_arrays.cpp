@@ -187,6 +187,11 @@ double AlignedArray::slice_distance() const {
 }
 
 std::string AlignedArray::run() {
+    if (transforms_.all().row_shift != 0)
+        throw InvalidTask(
+            fmt::format("{}: the rows of a bidirectional scan are not aligned in "
+                        "arrays; expected a series of images, interpolated bilinearly",
+                        array_->path()));
     if (array_->header().channels > 1)
         throw InvalidFile(array_->path(),
                           "has colours, which only --by bilinear without --sum supports");

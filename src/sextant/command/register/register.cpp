@@ -463,6 +463,8 @@ class RegisterRun {
         std::vector<std::string> files = reports();
         files.insert(files.begin(), summary_.files.begin(), summary_.files.end());
         summary_.transforms.files = names_in(summary_.output, files);
+        summary_.transforms.row_shift =
+            result.bidirectional.value_or(registration::RowShift()).shift;
         write_csv(summary_.transforms, into(tables.emplace_back(path_of("transforms.csv"))));
         write_json(summary_.transforms, into(tables.emplace_back(path_of("transforms.json"))));
         JointCommit together;

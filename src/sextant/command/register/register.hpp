@@ -75,6 +75,8 @@ std::vector<std::string> warnings_of_frames(const SeriesTransforms& transforms);
 std::string resolution_text(const RegisterSummary& summary);
 /// States the part of frames that was compared; "" if it is all of them.
 std::string matched_text(const RegisterSummary& summary);
+/// States the displacement of odd rows that was removed; "" if none was.
+std::string bidirectional_text(const RegistrationResult& result);
 /// Returns a line that states the static pattern; "" if there is none.
 std::string static_text(const RegisterSummary& summary);
 /// Returns suggestions if fewer than two frames could be registered. The first one is about the

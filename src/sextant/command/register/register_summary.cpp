@@ -350,6 +350,15 @@ std::string matched_text(const RegisterSummary& summary) {
                        area.shape.width, area.shape.height, area.x, area.y);
 }
 
+std::string bidirectional_text(const RegistrationResult& result) {
+    if (!result.bidirectional)
+        return "";
+    const registration::RowShift& rows = *result.bidirectional;
+    return fmt::format("odd rows are displaced by {:.2f}{} px, as in bidirectional scans; they are "
+                       "aligned in all results",
+                       rows.shift, rows.sigma > 0 ? fmt::format(" ± {:.2f}", rows.sigma) : "");
+}
+
 std::vector<std::string> advice_on_failure(const RegisterSummary& summary) {
     const std::vector<FrameRegistration>& frames = summary.transforms.frames;
     const Advice unlike = advice_on_unlike(summary);
@@ -418,6 +427,8 @@ std::string to_text(const RegisterSummary& summary) {
         text += "frames were registered without their large-scale shading\n";
     if (const std::string matched = matched_text(summary); !matched.empty())
         text += "compared: " + matched + "\n";
+    if (const std::string rows = bidirectional_text(summary.result); !rows.empty())
+        text += rows + "\n";
     text += inverted_text(summary);
     text += rows_text(summary.result);
     text += canvas_text(transforms);

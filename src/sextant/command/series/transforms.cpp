@@ -120,6 +120,8 @@ Json head_of(const SeriesTransforms& transforms) {
         json.set("pixel", {{"x", transforms.pixel.x},
                            {"y", transforms.pixel.y},
                            {"unit", transforms.pixel.unit}});
+    if (transforms.row_shift != 0)
+        json.set("bidirectional", {{"shift", transforms.row_shift}});
     if (transforms.fields)
         json.set(
             "fields",
@@ -338,7 +340,7 @@ std::optional<registration::PixelArea> canvas_from(const JsonField& json, ImageS
 SeriesTransforms head_from(const JsonField& json) {
     require_known(json, {"kind", "version", "sextant", "convention", "series", "model", "reference",
                          "stages", "width", "height", "pixel", "fields", "frames", "relative_to",
-                         "files", "aligned", "canvas", "rows"});
+                         "files", "aligned", "canvas", "rows", "bidirectional"});
     json.text_or_empty("sextant");
     json.text_or_empty("convention");
     json.text_or_empty("relative_to");
@@ -353,6 +355,8 @@ SeriesTransforms head_from(const JsonField& json) {
         transforms.stages = static_cast<int>(stages->integer(1, 1 << 20));
     transforms.shape = {json.at("width").integer(1, most_pixels),
                         json.at("height").integer(1, most_pixels)};
+    if (const auto rows = json.find("bidirectional"))
+        transforms.row_shift = number(rows->at("shift"));
     transforms.canvas = canvas_from(json, transforms.shape, transforms.model == "nonrigid");
     if (const auto pixel = json.find("pixel")) {
         require_known(*pixel, {"x", "y", "unit"});

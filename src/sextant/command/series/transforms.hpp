@@ -54,6 +54,7 @@ struct SeriesTransforms {
     ImageShape shape;
     PixelSize pixel;
     std::vector<FrameRegistration> frames;
+    double row_shift = 0; ///< displacement of odd rows before they are aligned (RowShift), pixels
     std::optional<FieldFile> fields;
     std::optional<RowFile> rows; ///< set for scanned frames
     bool with_seconds = true;    ///< false: omit times, so that files can be compared

@@ -47,6 +47,14 @@ Inspected inspected(PairReader& reader, const CorrectedFrames* corrections,
     return {};
 }
 
+/// True if the displacement of odd rows is measured in a frame: one of up to 16 of the series.
+bool measures_rows(const SeriesContext& context, std::int64_t frame) {
+    constexpr std::int64_t most = 16;
+    const Bidirectional& option = context.options.bidirectional;
+    return option.enabled && !option.shift &&
+           frame % ((context.source.header().frames + most - 1) / most) == 0;
+}
+
 /// Inspects this rank's frames.
 std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& block,
                                      SeriesInspection& inspection) {
@@ -67,6 +75,11 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
             const std::vector<float> seen = seen_in(view, inspection.reader->pyramid(frame));
             inspection.seen_frames.push_back(frame);
             inspection.seen.insert(inspection.seen.end(), seen.begin(), seen.end());
+        }
+        if (measures_rows(context, frame) && all.back().readable) {
+            RowShiftMeter meter(context.source.header().shape);
+            meter.add(inspection.reader->samples());
+            inspection.rows.insert(inspection.rows.end(), meter.sums().begin(), meter.sums().end());
         }
     }
     return all;
@@ -487,6 +500,18 @@ Seen look_for_layers(SeriesState& state) {
     return seen;
 }
 
+/// Returns the displacement of odd rows; 0 if it is not significant. Collective.
+/// Deterministic  the bits do not depend on ranks or threads.
+RowShift displacement_of_rows(const SeriesState& state) {
+    const std::vector<double> all =
+        all_gather_lists(state.communicator, std::span<const double>(state.inspection.rows));
+    RowShiftMeter meter(state.source->header().shape);
+    const std::size_t length = meter.sums().size();
+    for (std::size_t first = 0; first < all.size(); first += length)
+        meter.add_sums(std::span(all).subspan(first, length));
+    return meter.displacement().value_or(RowShift());
+}
+
 } // namespace
 
 std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames) {
@@ -541,6 +566,20 @@ void inspect_frames(SeriesState& state) {
     end_inspection(state);
     warn_of_copies(state);
     state.content = fingerprint(state.inspection.statistics);
+}
+
+void align_rows(SeriesState& state) {
+    const Bidirectional& option = state.options.bidirectional;
+    RowShift found{option.shift.value_or(0), 0};
+    if (option.enabled && !option.shift)
+        found = displacement_of_rows(state);
+    if (!option.enabled || found.shift == 0)
+        return;
+    state.result.bidirectional = found;
+    state.unaligned = std::move(state.source);
+    state.source = std::make_unique<ChangedFrames>(
+        *state.unaligned, with_aligned_rows(found.shift, state.unaligned->header().shape.width));
+    compare(state, *state.source);
 }
 
 void match_pixels(SeriesState& state) {

@@ -48,6 +48,9 @@ void open_series(SeriesState& state);
 /// Inspects the frames, and finds outliers, defective pixels and blank lines.
 void inspect_frames(SeriesState& state);
 
+/// Aligns the rows of bidirectional scans, if they are recognised in up to 16 frames.
+void align_rows(SeriesState& state);
+
 /// Restricts the comparison of frames to the pixels that count, if not all do.
 void match_pixels(SeriesState& state);
 

@@ -59,6 +59,9 @@ class PairReader {
     /// Returns the statistics of a frame. Throws UnusableFrame if no pyramid can be built from it.
     FrameStatistics statistics(std::int64_t frame);
 
+    /// Returns the samples of the frame that was read last.
+    std::span<const float> samples() const { return samples_; }
+
     RigidResult align(std::int64_t reference, std::int64_t moved);
     RigidResult locate(std::int64_t reference, std::int64_t moved);
     RigidResult refine(std::int64_t reference, std::int64_t moved, const RigidMotion& start);

@@ -91,11 +91,13 @@ Record record_of(RegistrationOptions& options) {
                "register each row of scanned frames, to correct jitter and drift");
     record
         .add("roi", options.roi, "X,Y,W,H",
-             "compare only this rectangle of frames: first column and row, width, height")
+             "compare only this part of frames: first column and row, width, height")
         .between(0, 1 << 30);
+    record.add("bidirectional", codec_of(options.bidirectional), "SHIFT",
+               "align the rows of bidirectional scans: auto, off, or pixels");
     record
         .add("max_shift", options.rigid.most_shift, "PIXELS",
-             "largest motion between neighbouring frames in pixels; default: half a frame")
+             "largest motion between neighbours in pixels; default: half a frame")
         .between(0, 1 << 20);
     constexpr double half_turn = 180;
     record
@@ -210,6 +212,8 @@ Record record_of(const RegistrationResult& result) {
                        {"pixels", result.misfit.pixels},
                        {"deviations", result.misfit.deviations}}},
                      {"inverted", result.inverted}};
+    if (const auto& rows = result.bidirectional)
+        record.include({{"bidirectional", {{"shift", rows->shift}, {"sigma", rows->sigma}}}});
     if (result.rows)
         record.add_result("rows", json_of_rows(*result.rows, result.flyback));
     return record;

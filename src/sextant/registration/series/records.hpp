@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/effects.hpp"
+#include "sextant/registration/correct/bidirectional.hpp"
 #include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/correct/matched_pixels.hpp"
 #include "sextant/registration/correct/static_pattern.hpp"
@@ -107,6 +108,7 @@ struct RegistrationOptions {
     /// The pixels outside this rectangle of frames do not count: x, y, width and height. Empty: all
     /// of the region count.
     std::vector<std::int64_t> roi;
+    registration::Bidirectional bidirectional; ///< alignment of the odd rows of scanned frames
     /// The use of a rank's threads. It affects results only within the stated tolerance, and not at
     /// all if `reproducible`. `automatic` never uses more than 256 MiB per rank for whole frames.
     ThreadWork thread_work = ThreadWork::automatic;
@@ -241,6 +243,8 @@ struct RegistrationResult {
     /// of whole frames without RegistrationOptions::region and roi.
     registration::PixelArea matched;
     std::int64_t matched_pixels = 0;
+    /// The displacement of odd rows that was removed from all frames; empty if none was.
+    std::optional<registration::RowShift> bidirectional = {};
     bool flattened = false; ///< true if the frames' shading was removed before registration
     /// The residual motion within frames whose motion is not in doubt; 0 for displacement fields.
     registration::SeriesMisfit misfit = {};

@@ -98,6 +98,8 @@ struct SeriesInspection {
     std::vector<std::int64_t> usable = {};        ///< frames that are not left out, in order
     /// This rank's frames, including those left out, with the reason.
     std::vector<FrameRegistration> frames = {};
+    /// RowShiftMeter::sums() of some of this rank's frames, one after another.
+    std::vector<double> rows = {};
     /// The reader of this rank's frames and its team. The registration reuses the reader's
     /// pyramids, unless the samples are corrected afterwards.
     std::shared_ptr<Team> team = {};
@@ -122,8 +124,10 @@ struct SeriesState {
     bool nonrigid() const { return options.model == MotionModel::nonrigid; }
 
     std::unique_ptr<FrameSource> source;
+    /// If `source` aligns the rows of a bidirectional scan, the source that it reads.
+    std::unique_ptr<FrameSource> unaligned = {};
     Sample sample = Sample::f32; ///< type of the recorded samples
-    /// Points to `source` if it corrects samples; otherwise null.
+    /// Points to `source` or `unaligned` if it corrects samples; otherwise null.
     CorrectedFrames* corrections = nullptr;
     std::uint64_t detector = 0;                         ///< hash of the detector images
     std::optional<MatchedPixels> matched = {};          ///< set if not all pixels count
