@@ -223,5 +223,24 @@ TEST(LongDrift, displacement_fields_refuse_a_canvas_of_all_frames) {
                 testing::ThrowsMessage<AgreedFailure>(HasSubstr("canvas union: displacement")));
 }
 
+/// Also if the reference is the base of the last segment, which is the base of no other base.
+TEST(LongDrift, may_have_any_frame_as_reference) {
+    const MadeSeries made = make_series(9, {}, {0, 40, 1});
+    for (std::int64_t reference = 0; reference < 9; ++reference) {
+        RegistrationOptions options;
+        options.reference = reference;
+        options.stages = 1;
+        const RegistrationResult result =
+            registration_of([&] { return std::make_unique<MadeSource>(made.frames); }, 2, options);
+        for (const FrameRegistration& frame : result.frames) {
+            ASSERT_EQ(frame.left_out, "") << reference;
+            const RigidMotion truth =
+                made.series.between(static_cast<int>(reference), static_cast<int>(frame.frame));
+            EXPECT_NEAR(frame.result.motion.tx, truth.tx, 1) << reference << " " << frame.frame;
+            EXPECT_NEAR(frame.result.motion.ty, truth.ty, 1) << reference << " " << frame.frame;
+        }
+    }
+}
+
 } // namespace
 } // namespace sextant::test

@@ -569,8 +569,9 @@ class Registering {
             if (one.frame == reference || is_base)
                 own.push_back(of_base(one));
         }
-        const std::vector<UncertainMotion> bases = motions_of_bases(
-            all_gather_lists(communicator_, std::span<const OfBase>(own)), reference);
+        const std::vector<UncertainMotion> bases =
+            motions_of_bases(all_gather_lists(communicator_, std::span<const OfBase>(own)),
+                             reference, base_frames());
         agree(communicator_, [&] {
             place_by_segments(bases, reference);
             for_each(
@@ -642,14 +643,14 @@ class Registering {
 
     /// Returns the motions of the bases relative to the reference, in the order of the bases.
     ///
-    /// Input     the motions of the bases and the reference relative to their bases.
+    /// Input     the motions of the bases and the reference relative to their bases; the bases.
     static std::vector<UncertainMotion> motions_of_bases(const std::vector<OfBase>& known,
-                                                         std::int64_t reference) {
+                                                         std::int64_t reference,
+                                                         const std::vector<std::int64_t>& bases) {
         std::vector<OfBase> chain = known; // the first base is its own base
         const auto found = std::ranges::lower_bound(known, reference, {}, &OfBase::frame);
         const OfBase of_reference = *found;
-        const bool is_base =
-            std::ranges::any_of(known, [&](const OfBase& one) { return one.base == reference; });
+        const bool is_base = std::ranges::binary_search(bases, reference);
         if (!is_base)
             chain.erase(chain.begin() + (found - known.begin()));
         const std::int64_t begin = is_base ? reference : of_reference.base;
