@@ -4,6 +4,7 @@
 #include "sextant/registration/pair/level.hpp"
 
 #include <cmath>
+#include <numbers>
 
 #include "tests/registration/made_series.hpp"
 #include <gtest/gtest.h>
@@ -82,6 +83,28 @@ TEST(Implausible, motions_of_sheared_frames_are_plausible_or_flagged) {
             const double turned = frame.result.motion.alpha - of_reference.alpha;
             EXPECT_LE(std::abs(turned), 3 * steps * degree) << seed;
         }
+    }
+}
+
+/// Vertical stripes do not determine the motion along them.
+TEST(Implausible, motions_that_frames_do_not_determine_are_finite) {
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        registration::NoiseSource noise(seed, 3);
+        FramesMade frames;
+        for (int frame = 0; frame < 4; ++frame) {
+            kernel::FloatPlane& plane = frames.emplace_back(ImageShape{128, 128});
+            const double moved = 2 * noise.normal();
+            for (Elements y = 0; y < 128; ++y) {
+                for (Elements x = 0; x < 128; ++x) {
+                    const double phase = (static_cast<double>(x) - moved) * std::numbers::pi / 10;
+                    plane.row(y)[x] = static_cast<float>(noise.poisson(30 + 12 * std::cos(phase)));
+                }
+            }
+        }
+        const RegistrationResult result =
+            registration_of([&] { return std::make_unique<MadeSource>(frames); }, 1);
+        for (const FrameRegistration& frame : result.frames)
+            EXPECT_TRUE(std::isfinite(frame.result.motion.tx + frame.result.motion.ty)) << seed;
     }
 }
 

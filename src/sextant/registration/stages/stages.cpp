@@ -212,11 +212,13 @@ std::vector<bool> out_of_range(const SeriesState& state) {
     const auto is_far = [&](std::size_t from, std::size_t to) {
         const RigidMotion motion = compose(all.motions[to], inverse(all.motions[from]));
         const auto steps = static_cast<double>(std::abs(all.frames[to] - all.frames[from]));
-        const std::optional<double>& most = state.options.rigid.most_shift;
-        return std::abs(motion.alpha) > angle * steps ||
-               (most && std::hypot(motion.tx, motion.ty) > *most * steps) ||
-               2 * std::abs(motion.tx) > static_cast<double>(shape.width) * steps ||
-               2 * std::abs(motion.ty) > static_cast<double>(shape.height) * steps;
+        const double farthest = state.options.rigid.most_shift.value_or(
+            std::hypot(static_cast<double>(shape.width), static_cast<double>(shape.height)));
+        // Negated, so that motions that are not numbers are outside the range.
+        return !(std::abs(motion.alpha) <= angle * steps &&
+                 std::hypot(motion.tx, motion.ty) <= farthest * steps &&
+                 2 * std::abs(motion.tx) <= static_cast<double>(shape.width) * steps &&
+                 2 * std::abs(motion.ty) <= static_cast<double>(shape.height) * steps);
     };
     std::vector<bool> far(all.frames.size());
     const auto first = static_cast<std::size_t>(
