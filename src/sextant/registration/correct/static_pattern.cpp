@@ -140,14 +140,14 @@ std::vector<float> StaticPattern::image() const {
 
 RowChange without_static(std::shared_ptr<const StaticPattern> pattern,
                          std::vector<float> StaticPattern::*values) {
-    return [pattern = std::move(pattern), values](std::int64_t, Rows rows,
-                                                  std::span<float> samples) {
-        const Elements width = pattern->shape.width;
-        const float* const still = ((*pattern).*values).data() + rows.first * width;
-        for (std::size_t i = 0; i < samples.size(); ++i)
-            samples[i] -= still[i];
-        set_gaps(pattern->constant, rows, width, samples);
-    };
+    return
+        [pattern = std::move(pattern), values](std::int64_t, Rows rows, std::span<float> samples) {
+            const Elements width = pattern->shape.width;
+            const float* const still = ((*pattern).*values).data() + rows.first * width;
+            for (std::size_t i = 0; i < samples.size(); ++i)
+                samples[i] -= still[i];
+            set_gaps(pattern->constant, rows, width, samples);
+        };
 }
 
 StaticSum::StaticSum(ImageShape shape)

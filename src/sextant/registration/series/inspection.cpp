@@ -468,8 +468,8 @@ bool remove_pattern(SeriesState& state, const LayerFit* layers) {
     FrameSource& compared = state.flattened        ? *state.flattened
                             : state.matched_frames ? *state.matched_frames
                                                    : *state.source;
-    state.without_static = std::make_unique<ChangedFrames>(
-        compared, without_static(pattern, &StaticPattern::matched));
+    state.without_static =
+        std::make_unique<ChangedFrames>(compared, without_static(pattern, &StaticPattern::matched));
     if (pattern->shape == state.source->header().shape)
         state.shown_without_static = std::make_unique<ChangedFrames>(
             *state.source, without_static(pattern, &StaticPattern::known));

@@ -164,7 +164,7 @@ struct FrameNumbers {
     /// True if registered to the previous frame again, starting at the voted motion.
     bool mended = false;
     bool held_back = false; ///< see RegistrationResult::held_back
-    bool in_doubt = false; ///< true if registrations to the frames around this frame disagree
+    bool in_doubt = false;  ///< true if registrations to the frames around this frame disagree
     /// True if the motion relative to a neighbour is outside the range of the search, or if the NCC
     /// at the motion is lower than that without motion.
     bool implausible = false;
