@@ -12,10 +12,6 @@ namespace sextant::registration {
 
 namespace {
 
-/// The side of a tile in pixels. Most specimen details are smaller than this on the coarsest level,
-/// so tiles are independent. A frame of 64x64 pixels still has 16 tiles on its coarsest level.
-constexpr Elements tile_side = 8;
-
 /// Mean and standard deviation.
 struct Spread {
     double mean = 0, deviation = 0;
@@ -48,9 +44,10 @@ LeadMeter::TileSums& LeadMeter::TileSums::operator+=(const TileSums& other) {
     return *this;
 }
 
-LeadMeter::LeadMeter(ImageShape shape, Team* team)
+LeadMeter::LeadMeter(ImageShape shape, Team* team, Elements tile_side)
     : shape_(shape),
       team_(team),
+      tile_side_(tile_side),
       best_(shape),
       rival_(shape),
       tiles_(static_cast<std::size_t>(Tiling{shape, tile_side}.tiles().elements())) {}
@@ -91,7 +88,7 @@ LeadMeter::TileSums LeadMeter::sums_of(const Tile& tile, const kernel::FloatPlan
 
 /// Computes the sums of each tile in tiles_. Returns the total over all tiles.
 LeadMeter::TileSums LeadMeter::sum_tiles(const kernel::FloatPlane& rival) {
-    const Tiling tiling{shape_, tile_side};
+    const Tiling tiling{shape_, tile_side_};
     const ImageShape tiles = tiling.tiles();
     run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
         for (Elements column = 0; column < tiles.width; ++column)

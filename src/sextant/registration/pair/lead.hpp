@@ -29,8 +29,11 @@ double normal_deviate(double t, double freedom);
 /// .6, because nearly the same noise enters both motions, in different tiles.
 class LeadMeter {
   public:
-    /// The team must outlive this object.
-    explicit LeadMeter(ImageShape shape, Team* team = nullptr);
+    /// The team must outlive this object. `tile_side`: the side of tiles in pixels. Most details of
+    /// specimens are smaller than the usual side on the coarsest level, so tiles are independent. A
+    /// frame of 64x64 pixels still has 16 tiles on its coarsest level.
+    explicit LeadMeter(ImageShape shape, Team* team = nullptr,
+                       Elements tile_side = usual_tile_side);
 
     /// Sets the images and the motion φ that other motions are compared with. The images must
     /// remain valid until the next call; Images::inverted applies to this motion.
@@ -49,6 +52,7 @@ class LeadMeter {
     double over_nothing();
 
     static constexpr int least_tiles = 4;
+    static constexpr Elements usual_tile_side = 8;
 
   private:
     /// Sums over the common pixels of a tile.
@@ -72,6 +76,7 @@ class LeadMeter {
 
     ImageShape shape_;
     Team* team_;
+    Elements tile_side_;
     Images images_ = {};
     kernel::FloatPlane best_, rival_; ///< T∘φ and T∘ψ; NaN where T has no sample
     std::vector<TileSums> tiles_;

@@ -95,6 +95,19 @@ Images images_of(const Pyramid& reference, const Pyramid& moved, int level, bool
             inverted};
 }
 
+Tiling tiling_of(ImageShape frame) {
+    const Elements side = std::min(frame.width, frame.height);
+    return {frame, side <= 32 ? 8 : side < 192 ? 16 : 32};
+}
+
+double noise_within_tiles(const Tiling& tiling, double sigma) {
+    if (tiling.side > 8)
+        return 1;
+    // The mean distance of correlated noise is 2σ/√π along an axis.
+    const double lost = 2 * sigma / std::sqrt(std::numbers::pi) / static_cast<double>(tiling.side);
+    return std::pow(std::max(.5, 1 - lost), 2);
+}
+
 kernel::RigidSums total_of(std::span<const kernel::RigidSums> tiles) {
     kernel::RigidSums sums;
     for (const kernel::RigidSums& tile : tiles)
@@ -116,10 +129,18 @@ Similarity similarity(const kernel::RigidSums& sums, bool inverted) {
             sign * std::sqrt(variance_r / variance_t), mean_r, mean_t};
 }
 
+double independent_pixels(double pixels, double sigma) {
+    return std::max(1., pixels / pixels_per_independent_one(sigma));
+}
+
 double ncc_of_noise(double pixels, double sigma) {
-    const double independent = pixels / pixels_per_independent_one(sigma);
-    constexpr double deviations = 6; // in pure noise, the best of many motions reaches 4 to 5
-    return deviations / std::sqrt(std::max(1., independent));
+    const double independent = independent_pixels(pixels, sigma);
+    // In pure noise, the best of many motions reaches 4 to 5 deviations; in small frames, there are
+    // fewer motions.
+    constexpr double most = 6, margin = 2;
+    const double deviations = std::min(most, margin + std::sqrt(2 * std::log(independent)));
+    constexpr double lost = 3; // degrees of freedom
+    return std::tanh(deviations / std::sqrt(std::max(1., independent - lost)));
 }
 
 bool is_lower_ncc(double ncc, double other, double pixels, double sigma) {

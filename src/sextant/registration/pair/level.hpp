@@ -42,6 +42,14 @@ struct Tiling {
     }
 };
 
+/// Returns the tiles of a frame that its uncertainty is estimated from: large enough for their
+/// noise to be hardly correlated, but small enough that several fit into the frame.
+Tiling tiling_of(ImageShape frame);
+
+/// Returns the fraction of the variance of noise, filtered by a Gaussian of `sigma`, that remains
+/// if the correlation of adjacent tiles is ignored. Only the smallest tiles differ from 1.
+double noise_within_tiles(const Tiling& tiling, double sigma);
+
 /// Returns the sums over all tiles.
 kernel::RigidSums total_of(std::span<const kernel::RigidSums> tiles);
 
@@ -55,8 +63,13 @@ struct Similarity {
 /// With `inverted`, the images are R and −T.
 Similarity similarity(const kernel::RigidSums& sums, bool inverted = false);
 
+/// Returns the number of unfiltered pixels that carry as much independent noise as `pixels` pixels
+/// after a Gaussian filter of `sigma`; at least 1.
+double independent_pixels(double pixels, double sigma);
+
 /// Returns the largest NCC expected between two images of pure noise that overlap in `pixels`
 /// pixels, after a Gaussian filter of `sigma`.
+/// Source    Fisher, Metron 1, 1921: atanh(NCC) is nearly normal
 double ncc_of_noise(double pixels, double sigma);
 
 /// True if an NCC is lower than another one by more than noise explains. Both are NCCs of images

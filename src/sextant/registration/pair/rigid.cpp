@@ -24,10 +24,9 @@ namespace sextant::registration {
 
 namespace {
 
-/// Returns tiles that are large enough for their noise to be hardly correlated, but small enough
-/// that several fit into a frame.
-Tiling tiling_of(ImageShape shape) {
-    return {shape, std::min(shape.width, shape.height) < 192 ? 16 : 32};
+/// Returns the side of the tiles of LeadMeter: smaller in frames that have few of the usual tiles.
+Elements lead_tile_side(ImageShape shape) {
+    return std::min(shape.width, shape.height) <= 32 ? 4 : LeadMeter::usual_tile_side;
 }
 
 constexpr std::size_t followed = 3; ///< number of fits that are continued after the first steps
@@ -127,8 +126,8 @@ RigidRun::RigidRun(ImageShape shape, int levels, const RigidOptions& options, Te
       options_(options),
       team_(team),
       correlation_(shape_of_level(shape, levels_ - 1), team),
-      lead_(shape_of_level(shape, levels_ - 1), team),
-      closer_lead_(shape_of_level(shape, std::max(0, levels_ - 2)), team),
+      lead_(shape_of_level(shape, levels_ - 1), team, lead_tile_side(shape)),
+      closer_lead_(shape_of_level(shape, std::max(0, levels_ - 2)), team, lead_tile_side(shape)),
       tiles_(static_cast<std::size_t>(tiling_of(shape).tiles().elements())) {
     std::size_t searches = 1;
     if (options.most_rotation > usual_rotation) {
@@ -404,6 +403,11 @@ void RigidRun::judge(const Images& finest, const kernel::RigidSums& sums, double
         similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_), result.inverted).ncc;
     const Similarity alike = similarity(sums, result.inverted);
     result.uncertainty = uncertainty_of(tiles_, total_of(tiles_), alike, result.motion.alpha);
+    if (const double seen = noise_within_tiles(tiling_of(shape_), prefilter); seen < 1) {
+        for (double& entry : result.uncertainty.covariance)
+            entry /= seen;
+        result.uncertainty = uncertainty_with(result.uncertainty.covariance);
+    }
     constexpr std::size_t parameters = 3;
     result.misfit = misfit_of(tiles_, tiling_of(shape_).tiles(), alike, parameters);
     compare(sums, row_step, prefilter, result);

@@ -69,8 +69,8 @@ class RigidRun;
 /// Steps on the finest level use every second row, because after the filter the other rows add no
 /// information. (The filter suppresses the wavelength of two rows, so sums over even and odd rows
 /// differ by only .4 % of their noise.) With a weaker filter than the usual one, every row is used.
-/// The uncertainty is estimated from tiles of 32x32 pixels, or 16x16 in small frames; tiles with
-/// only noise are ignored.
+/// The uncertainty is estimated from tiles of 32x32 pixels, or 16x16 or 8x8 in small frames; tiles
+/// with only noise are ignored.
 ///
 /// Not thread-safe; `align` and `refine` allocate nothing. Rows, angles and starts are divided
 /// among the team's threads.
