@@ -63,7 +63,7 @@ struct RegistrationHooks {
     std::function<void(const RegistrationResult& result, RegisteredFrames& frames)> write = {};
     /// Called on rank 0 with the number of reused results, if results of an earlier run are reused.
     std::function<void(std::size_t results)> resumed = {};
-    /// Called on rank 0 before the run fails because fewer than two frames could be registered.
+    /// Called on rank 0 before the run fails because too few frames could be registered.
     /// Each frame contains the reason why it was left out.
     std::function<void(std::span<const FrameRegistration> frames)> failed = {};
     /// Called on each rank after each computed result.
@@ -87,8 +87,13 @@ struct RegistrationHooks {
 /// Each rank reads its block of frames and, for averages, its block of rows of all frames. Rank 0
 /// creates and removes the checkpoint and calls RegistrationHooks::write.
 ///
+/// If this places fewer than half of the usable frames, they carry too little signal to be
+/// registered to one another. Sums of neighbouring frames are then registered (sums.hpp), and
+/// stages register each frame to the average of the others, with motions smoothed over the series
+/// (stages/weak_frames.hpp).
+///
 /// Input     on each rank, its own source of the same frames. The frames have 16x16 pixels or more,
-///           and at least two can be registered.
+///           and at least two, and options.least_registered of the usable ones, can be registered.
 /// Output    motions, mean, median and count on every rank; aligned frames and displacement fields
 ///           one at a time on rank 0.
 /// Throws    AgreedFailure on every rank if any rank fails; invalid_task() is true if an option is

@@ -79,7 +79,7 @@ std::string matched_text(const RegisterSummary& summary);
 std::string bidirectional_text(const RegistrationResult& result);
 /// Returns a line that states the static pattern; "" if there is none.
 std::string static_text(const RegisterSummary& summary);
-/// Returns suggestions if fewer than two frames could be registered. The first one is about the
+/// Returns suggestions if too few frames could be registered. The first one is about the
 /// most probable reason.
 std::vector<std::string> advice_on_failure(const RegisterSummary& summary);
 /// Returns suggestions for the problems of the result. The first one concerns the most frames.

@@ -478,7 +478,7 @@ std::string to_failure_page(const RegisterSummary& summary) {
     report::Page page;
     const SeriesTransforms& transforms = summary.transforms;
     page.title = "Sextant: " + transforms.series;
-    page.subtitle = "fewer than two frames could be registered";
+    page.subtitle = "too few frames could be registered";
     page.facts = {series_fact(transforms)};
     if (const std::string pixel = pixel_of(transforms); !pixel.empty())
         page.facts.push_back({"Pixel size", pixel});

@@ -429,6 +429,11 @@ std::string to_text(const RegisterSummary& summary) {
         text += "compared: " + matched + "\n";
     if (const std::string rows = bidirectional_text(summary.result); !rows.empty())
         text += rows + "\n";
+    if (summary.result.weak > 0)
+        text +=
+            fmt::format("frames are too weak to be registered to one another: sums of {} frames "
+                        "were registered, then each frame to the average\n",
+                        summary.result.weak);
     text += inverted_text(summary);
     text += rows_text(summary.result);
     text += canvas_text(transforms);

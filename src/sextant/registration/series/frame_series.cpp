@@ -102,6 +102,7 @@ class Registering {
             vote();
         }
         take_votes();
+        forget_lost_reference();
         compare_contrasts();
         std::vector<Link> neighbours;
         agree(communicator_, [&] {
@@ -345,6 +346,15 @@ class Registering {
             frame_at(usable_[i]).in_doubt = votes_[i].in_doubt;
             frame_at(usable_[i]).sound = votes_[i].sound;
         }
+    }
+
+    /// Ignores the requested reference if it has no position and most other frames have none
+    /// either: then the frames are too weak to be registered to one another.
+    void forget_lost_reference() {
+        const auto is_reference = [&](std::size_t i) { return usable_[i] == *reference_; };
+        if (reference_ && 2 * placed_.size() < usable_.size() &&
+            std::ranges::none_of(placed_, is_reference))
+            reference_.reset();
     }
 
     /// Estimates the levels and contrasts of the frames from the links that agree with the vote.
@@ -693,9 +703,9 @@ class Registering {
     }
 
     void register_to_reference() {
-        if (!options_.reference)
+        if (!reference_)
             return;
-        const std::int64_t reference = *options_.reference;
+        const std::int64_t reference = *reference_;
         agree(communicator_, [&] { check_reference(reference); });
         RigidMotion own;
         if (block_.has(reference))
@@ -718,9 +728,8 @@ class Registering {
     }
 
     void check_reference(std::int64_t reference) {
-        if (block_.has(reference) && !frame_at(reference).left_out.empty())
-            throw InvalidData(fmt::format("{}: frame {} cannot be the reference: {}",
-                                          source_.path(), reference, frame_at(reference).left_out));
+        if (block_.has(reference))
+            require_reference(context_, frame_at(reference));
     }
 
     void register_to(FrameRegistration& one, std::int64_t reference, const RigidMotion& there,
@@ -764,6 +773,12 @@ class Registering {
 };
 
 } // namespace
+
+void require_reference(const SeriesContext& context, const FrameRegistration& reference) {
+    if (!reference.left_out.empty())
+        throw InvalidData(fmt::format("{}: frame {} cannot be the reference: {}",
+                                      context.source.path(), reference.frame, reference.left_out));
+}
 
 std::vector<FrameRegistration> register_series(const SeriesContext& context,
                                                SeriesInspection inspection) {

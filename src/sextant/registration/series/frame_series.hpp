@@ -43,6 +43,9 @@ namespace sextant::registration {
 std::vector<FrameRegistration> register_series(const SeriesContext& context,
                                                SeriesInspection inspection);
 
+/// Throws InvalidData if the frame, which is the requested reference, is left out.
+void require_reference(const SeriesContext& context, const FrameRegistration& reference);
+
 /// Performs only the steps before the scan: registers neighbours and votes. `result.motion` and
 /// `from_before` of a frame are then the motion to the last sound frame before it. Used before
 /// scans of other kinds of motions (register_series_by_fields()). `options.reference` is ignored.

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -523,10 +524,13 @@ std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames) 
     return hash_of(values);
 }
 
-void require_two(SeriesState& state, std::size_t usable, std::span<const FrameRegistration> own) {
-    if (usable >= 2)
+void require_registered(SeriesState& state, std::size_t registered,
+                        std::span<const FrameRegistration> own) {
+    const std::int64_t usable = state.usable;
+    const double least = state.options.least_registered * static_cast<double>(usable);
+    if (registered >= 2 && static_cast<double>(registered) >= least)
         return;
-    state.fails_again = true;
+    state.fails_again = registered < 2;
     std::string reasons;
     std::vector<Omission> own_kinds;
     for (const FrameRegistration& frame : own) {
@@ -549,9 +553,17 @@ void require_two(SeriesState& state, std::size_t usable, std::span<const FrameRe
             state.failed(frames);
         const auto bad = std::ranges::find_if(
             frames, [](const FrameRegistration& frame) { return !frame.left_out.empty(); });
+        const std::string count = registered == 0   ? "none"
+                                  : registered == 1 ? "only 1"
+                                                    : fmt::format("only {}", registered);
+        const std::string needed =
+            registered < 2 ? "at least 2 are needed"
+                           : fmt::format("{:g} of the {} usable frames are needed "
+                                         "(least_registered {:g})",
+                                         std::ceil(least), usable, state.options.least_registered);
         throw InvalidData(fmt::format(
-            "{}: {} of {} frames could be registered; at least 2 are needed{}",
-            state.source->path(), usable == 0 ? "none" : "only 1", state.source->header().frames,
+            "{}: {} of {} frames could be registered; {}{}", state.source->path(), count,
+            state.source->header().frames, needed,
             bad == frames.end() ? "" : fmt::format("; frame {}: {}", bad->frame, bad->left_out)));
     });
 }
@@ -598,7 +610,8 @@ void remove_shading(SeriesState& state) {
         state.flattened = std::make_unique<ChangedFrames>(shaded, without_shading(shaded));
         compare(state, *state.flattened);
     }
-    require_two(state, state.inspection.usable.size(), state.inspection.frames);
+    state.usable = std::ssize(state.inspection.usable);
+    require_registered(state, state.inspection.usable.size(), state.inspection.frames);
 }
 
 void remove_static(SeriesState& state) {

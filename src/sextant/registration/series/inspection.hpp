@@ -35,10 +35,11 @@ CombineOptions averaging_options(const RegistrationOptions& options, const Pixel
 /// prefilter. The hash differs for a series with shifted or reflected frames.
 std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames);
 
-/// Fails on every rank if fewer than two frames of the series are usable. `own`: this rank's
-/// frames.
+/// Fails on every rank if fewer than two frames are registered, or a smaller fraction of the usable
+/// frames than options.least_registered. `own`: this rank's frames.
 /// Collective.
-void require_two(SeriesState& state, std::size_t usable, std::span<const FrameRegistration> own);
+void require_registered(SeriesState& state, std::size_t registered,
+                        std::span<const FrameRegistration> own);
 
 // Steps of SeriesRegistration. Collective.
 

@@ -67,6 +67,10 @@ Record record_of(RegistrationOptions& options) {
         .add("tolerance", options.tolerance, "PIXELS",
              "largest difference in pixels between motions that count as agreeing")
         .between(0, 1 << 20);
+    record
+        .add("least_registered", options.least_registered, "FRACTION",
+             "smallest fraction of the usable frames that must be registered; fewer: an error")
+        .between(0, 1);
     record.add("average", options.average,
                {{"plain", AverageKind::plain}, {"weighted", AverageKind::weighted}}, "NAME",
                "mean, or mean with matched level and contrast");
@@ -211,7 +215,8 @@ Record record_of(const RegistrationResult& result) {
                        {"of_rows", result.misfit.of_rows},
                        {"pixels", result.misfit.pixels},
                        {"deviations", result.misfit.deviations}}},
-                     {"inverted", result.inverted}};
+                     {"inverted", result.inverted},
+                     {"weak", result.weak}};
     if (const auto& rows = result.bidirectional)
         record.include({{"bidirectional", {{"shift", rows->shift}, {"sigma", rows->sigma}}}});
     if (result.rows)

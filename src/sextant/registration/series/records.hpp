@@ -94,6 +94,9 @@ struct RegistrationOptions {
     /// registrations vote on the frame's position.
     int farthest = 3;
     double tolerance = 1.5; ///< registrations agree if they differ by at most this (RMS, pixels)
+    /// Smallest fraction of the usable frames (FrameLimits) that must be registered; otherwise the
+    /// run fails. Two frames are always required.
+    double least_registered = .5;
 
     AverageKind average = AverageKind::plain;
     /// The frames that are averaged: "sound" (frames whose motion is not in doubt), "all", or a
@@ -256,6 +259,9 @@ struct RegistrationResult {
     /// The Fourier ring correlation of two half averages, each of every second frame. Only on rank
     /// 0, if two or more frames are averaged.
     registration::RingCorrelation resolution = {};
+    /// If frames carry too little signal to be registered to one another: the number of frames in
+    /// the sums that were registered first (sums.hpp); otherwise 0.
+    std::int64_t weak = 0;
     std::int64_t inverted = 0; ///< number of registered frames with the opposite contrast of the
                                ///< reference; the signals of their contrasts are negative
 };

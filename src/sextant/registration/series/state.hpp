@@ -149,6 +149,7 @@ struct SeriesState {
     }
 
     SeriesInspection inspection = {}; ///< valid until frames are registered
+    std::int64_t usable = 0;          ///< number of frames that the inspection did not leave out
     std::string content = {}; ///< fingerprint of the frames, before their shading is removed
     std::unique_ptr<Ledger> ledger = {};
     bool has_ledger = false; ///< true if all ranks have a ledger

@@ -35,6 +35,15 @@ bool is_one_of_several(const Registered& registered, std::size_t index) {
            std::count(registered.contributes.begin(), registered.contributes.end(), 1) > 2;
 }
 
+/// Returns the RMS standard deviation of positions over a frame.
+double deviation_of_positions(const RigidResult& result, ImageShape shape) {
+    const RigidUncertainty uncertainty = uncertainty_of_centre(result, shape);
+    const double arm = std::hypot(static_cast<double>(shape.width),
+                                  static_cast<double>(shape.height)) /
+                       std::sqrt(12); // RMS distance of positions from the centre
+    return std::hypot(uncertainty.tx, uncertainty.ty, uncertainty.alpha * arm);
+}
+
 PixelArea matching_area(const Registered& registered, ImageShape shape) {
     const Elements grid = window_grid(shape);
     PixelArea area = area_of(shape);
@@ -320,6 +329,29 @@ void register_to_average(const SeriesContext& context, MatchingAverage average,
             });
         frame.result = refined_from(start, timed.result, frame.result.ambiguous);
         frame.seconds += timed.seconds;
+    }
+}
+
+void for_each_with_others(const SeriesContext& context, MatchingAverage average,
+                          const Registered& registered, std::span<FrameRegistration> own,
+                          const std::function<void(const FrameAndOthers& one)>& body) {
+    Team team(context.options.threads);
+    const PixelArea area = average.area;
+    OthersPyramid references(context, std::move(average), registered, &team);
+    PairReader reader(context.source, context.options.rigid, context.options.prefilter, 2, &team);
+    std::int64_t done = 0;
+    for (FrameRegistration& frame : own) {
+        context.step("register to the average", done++, std::ssize(own));
+        if (!frame.left_out.empty())
+            continue;
+        const PixelArea window =
+            window_in(area, frame.result.motion, context.source.header().shape);
+        const Pyramid& pyramid = reader.pyramid(frame.frame);
+        const bool contributes = registered.contributes[registered.index(frame.frame)] != 0;
+        body({frame,
+              contributes ? references.without(frame.frame, window, pyramid)
+                          : references.all(window),
+              pyramid, window});
     }
 }
 

@@ -57,6 +57,9 @@ struct MatchingAverage {
 /// registered again to the average of the others.
 bool is_one_of_several(const Registered& registered, std::size_t index);
 
+/// Returns the RMS standard deviation of positions over a frame.
+double deviation_of_positions(const RigidResult& result, ImageShape shape);
+
 /// Returns the area of the average that frames are registered to: the area of the reference if all
 /// contributing frames overlap it enough (stations.hpp); otherwise an area that contains the
 /// windows (window_of()) of all contributing frames.
@@ -118,6 +121,21 @@ bool settle(const SeriesContext& context, PairReader& reader, const Pyramid& ave
 void register_to_average(const SeriesContext& context, MatchingAverage average,
                          const Registered& registered, std::span<FrameRegistration> own,
                          std::uint32_t stage);
+
+/// A registered frame, its pyramid, and the average of the other frames in a window.
+struct FrameAndOthers {
+    FrameRegistration& frame;
+    const Pyramid &others, &pyramid;
+    const PixelArea& window;
+};
+
+/// Calls a function for each of this rank's registered frames. If a frame does not contribute to
+/// the average, the others are all frames of the average. Only the two finest levels of `others`
+/// are valid.
+/// Not collective.
+void for_each_with_others(const SeriesContext& context, MatchingAverage average,
+                          const Registered& registered, std::span<FrameRegistration> own,
+                          const std::function<void(const FrameAndOthers& one)>& body);
 
 /// Returns the number of nodes of a frame's displacement field along each axis.
 ImageShape nodes_of_fields(ImageShape frame);

@@ -22,11 +22,13 @@ namespace sextant::registration {
 namespace {
 
 /// Returns the reason why the motion of a frame is in doubt.
-std::string doubt_of(const FrameRegistration& frame) {
+std::string doubt_of(const FrameRegistration& frame, bool weak) {
     if (frame.result.unrelated)
         return "the frame is no more similar to its reference than noise";
     if (frame.implausible)
         return "the motion is outside the search range, or worse than no motion";
+    if (weak)
+        return "its position is hardly determined";
     if (frame.in_doubt)
         return "registrations to the frames around it disagree";
     return "a registration to a frame next to it is ambiguous";
@@ -102,7 +104,7 @@ void choose_averaged(SeriesState& state) {
             fmt::format("frames {}: none of these frames is registered", state.options.frames));
     for (FrameRegistration& frame : state.own) {
         if (frame.left_out.empty() && !has(frame.frame))
-            frame.not_averaged = sound ? doubt_of(frame) : "not listed";
+            frame.not_averaged = sound ? doubt_of(frame, state.result.weak > 0) : "not listed";
     }
 }
 
@@ -192,6 +194,17 @@ void gather_frames(SeriesState& state) {
     summarise_rows(state);
 }
 
+/// Warns of weak frames whose positions are hardly determined.
+void warn_of_undetermined(SeriesState& state) {
+    const auto count = std::ranges::count_if(state.result.frames, [](const auto& frame) {
+        return frame.left_out.empty() && frame.in_doubt;
+    });
+    if (state.result.weak > 0 && count > 0)
+        state.result.warnings.push_back(
+            fmt::format("the positions of {} of {} frames are hardly determined", count,
+                        state.result.frames.size()));
+}
+
 void gather_thread_use(SeriesState& state) {
     FrameThreadUse& all = state.result.thread_use;
     const std::vector<FrameThreadUse::Scan> scans = state.communicator.all_gather(all.scan);
@@ -241,6 +254,7 @@ void average_recorded(SeriesState& state) {
 void gather_results(SeriesState& state) {
     gather_frames(state);
     gather_thread_use(state);
+    warn_of_undetermined(state);
     state.result.misfit = series_misfit(state);
 }
 

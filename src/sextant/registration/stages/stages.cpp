@@ -7,7 +7,9 @@
 #include "sextant/registration/correct/corrected_frames.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 #include "sextant/registration/series/inspection.hpp"
+#include "sextant/registration/series/sums.hpp"
 #include "sextant/registration/stages/refinement.hpp"
+#include "sextant/registration/stages/weak_frames.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <algorithm>
@@ -24,16 +26,8 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr int most_extra_stages = 3; ///< maximum number of stages after the requested ones
-
-/// Returns the RMS standard deviation of positions over a frame.
-double deviation_of_positions(const RigidResult& result, ImageShape shape) {
-    const RigidUncertainty uncertainty = uncertainty_of_centre(result, shape);
-    const double arm = std::hypot(static_cast<double>(shape.width),
-                                  static_cast<double>(shape.height)) /
-                       std::sqrt(12); // RMS distance of positions from the centre
-    return std::hypot(uncertainty.tx, uncertainty.ty, uncertainty.alpha * arm);
-}
+/// Maximum number of stages after the requested ones.
+constexpr int most_extra_stages = 3, most_extra_stages_of_weak = 8;
 
 /// Returns the median motion of frames between two stages, which is the motion of the common
 /// reference.
@@ -92,8 +86,9 @@ bool needs_stage(SeriesState& state) {
                             area.shape.width, area.shape.height));
         return false;
     }
+    const int most_extra = state.result.weak > 0 ? most_extra_stages_of_weak : most_extra_stages;
     return state.result.stages < state.options.stages ||
-           (state.frames_move && state.result.stages < state.options.stages + most_extra_stages);
+           (state.frames_move && state.result.stages < state.options.stages + most_extra);
 }
 
 /// Returns the reference: the frame whose motion is the identity.
@@ -153,7 +148,9 @@ void add_covariances_of_stations(SeriesState& state) {
 /// True if a stage moved any contributing frame, relative to the others, by more than its deviation
 /// explains.
 bool any_moved(const SeriesState& state, const Registered& before, const Registered& after) {
-    constexpr double deviations = 6, least = .1; // least: pixels
+    constexpr double least = .1; // pixels
+    // Weak frames take only one step per stage.
+    const double deviations = state.result.weak > 0 ? .25 : 6;
     const ImageShape shape = matched_shape(state);
     std::vector<RigidMotion> moves;
     for (const std::int64_t frame : after.frames)
@@ -270,10 +267,13 @@ void refine(SeriesState& state, int stage) {
             register_to_average_by_fields(*state.context, average, state.registered,
                                           reference_of(state, stage - 1), state.result.reference,
                                           before, state.own, number);
-        else
+        else if (state.result.weak == 0)
             register_to_average(*state.context, std::move(average), state.registered, state.own,
                                 number);
     });
+    if (state.result.weak > 0)
+        register_weak_to_average(*state.context, std::move(average), state.registered, state.own,
+                                 number, state.result.weak);
     add_covariances_of_stations(state);
     leave_out_unrelated(state.own);
     const Registered earlier =
@@ -284,21 +284,60 @@ void refine(SeriesState& state, int stage) {
 
 } // namespace
 
+namespace {
+
+/// True if weak frames can be registered with the model. Other models have parameters that weak
+/// frames do not determine.
+bool suits_weak_frames(const RegistrationOptions& options) {
+    return !options.scan_rows &&
+           (options.model == MotionModel::rigid || options.model == MotionModel::translation ||
+            options.model == MotionModel::automatic);
+}
+
+/// Registers the frames to one another. If this places fewer than half of the usable frames, which
+/// then carry too little signal, registers sums of frames.
+void register_by_pairs_or_sums(SeriesState& state) {
+    const std::vector<std::int64_t> usable = state.inspection.usable;
+    const std::vector<FrameStatistics> statistics = state.inspection.statistics;
+    const std::vector<FrameRegistration> inspected = state.inspection.frames;
+    state.own = register_series(*state.context, std::move(state.inspection));
+    leave_out_unrelated(state.own);
+    const std::size_t registered = gather_registered(state.communicator, state.own).frames.size();
+    if (2 * registered >= usable.size() || !suits_weak_frames(state.options))
+        return;
+    SumsRegistration sums =
+        register_sums(*state.context, usable, statistics, inspected, registered + 1);
+    if (sums.size == 0)
+        return;
+    state.own = std::move(sums.frames);
+    state.result.weak = sums.size;
+    state.result.reference = sums.reference;
+}
+
+} // namespace
+
 void register_first(SeriesState& state) {
     FieldSeries series;
     if (state.nonrigid()) {
         series = register_series_by_fields(*state.context, std::move(state.inspection));
         state.own = series.frames;
     } else {
-        state.own = register_series(*state.context, std::move(state.inspection));
+        register_by_pairs_or_sums(state);
     }
     if ((state.inverted = of_one_contrast(*state.context, state.own)))
         state.context.emplace(with_source(SeriesContext(*state.context), *state.inverted));
     leave_out_unrelated(state.own);
     state.registered = gather_registered(state.communicator, state.own);
-    require_two(state, state.registered.frames.size(), state.own);
-    state.result.reference = state.options.reference.value_or(
-        state.nonrigid() ? series.reference : reference_frame(state));
+    require_registered(state, state.registered.frames.size(), state.own);
+    agree(state.communicator, [&] {
+        for (const FrameRegistration& frame : state.own) {
+            if (frame.frame == state.options.reference)
+                require_reference(*state.context, frame);
+        }
+    });
+    if (state.result.weak == 0)
+        state.result.reference = state.options.reference.value_or(
+            state.nonrigid() ? series.reference : reference_frame(state));
     if (!state.options.reference && state.result.reference != first_sound_frame(state))
         state.result.reference_reason =
             "it is in the middle of a drift that leaves the view of the first frame";
@@ -315,12 +354,20 @@ void register_first(SeriesState& state) {
 void refine_stages(SeriesState& state) {
     while (needs_stage(state))
         refine(state, ++state.result.stages);
+    require_registered(state, state.registered.frames.size(), state.own);
 }
 
 void fit_family(SeriesState& state) {
     state.result.model = state.options.model;
     if (state.options.model == MotionModel::rigid || state.nonrigid())
         return;
+    if (state.result.weak > 0) {
+        if (state.options.model == MotionModel::automatic) {
+            state.result.model = MotionModel::rigid;
+            state.result.model_reason = "frames carry too little signal for other models";
+        }
+        return;
+    }
     agree(state.communicator, [&] {
         const PixelArea area = matched_area(state);
         state.fails_again = too_large_for_matching(area, matched_shape(state));
