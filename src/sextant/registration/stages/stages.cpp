@@ -294,19 +294,33 @@ bool suits_weak_frames(const RegistrationOptions& options) {
             options.model == MotionModel::automatic);
 }
 
-/// Registers the frames to one another. If this places fewer than half of the usable frames, which
-/// then carry too little signal, registers sums of frames.
+/// True if pairs of frames determine the positions of enough frames: of half of the usable frames
+/// or, if most frames show more noise than signal, of nearly all, without doubt.
+bool pairs_suffice(const Registered& registered, std::size_t usable) {
+    std::vector<double> weights;
+    for (const FrameContrast& contrast : registered.contrasts)
+        weights.push_back(contrast.weight());
+    if (weights.empty() || median(weights) >= 1)
+        return 2 * registered.frames.size() >= usable;
+    constexpr double nearly_all = .9;
+    return !registered.all_in_doubt && static_cast<double>(registered.contributing().size()) >=
+                                           nearly_all * static_cast<double>(usable);
+}
+
+/// Registers the frames to one another. If this does not suffice, because they carry too little
+/// signal, registers sums of frames.
 void register_by_pairs_or_sums(SeriesState& state) {
     const std::vector<std::int64_t> usable = state.inspection.usable;
     const std::vector<FrameStatistics> statistics = state.inspection.statistics;
     const std::vector<FrameRegistration> inspected = state.inspection.frames;
     state.own = register_series(*state.context, std::move(state.inspection));
     leave_out_unrelated(state.own);
-    const std::size_t registered = gather_registered(state.communicator, state.own).frames.size();
-    if (2 * registered >= usable.size() || !suits_weak_frames(state.options))
+    const Registered registered = gather_registered(state.communicator, state.own);
+    if (pairs_suffice(registered, usable.size()) || !suits_weak_frames(state.options))
         return;
+    const std::size_t placed = registered.all_in_doubt ? 0 : registered.contributing().size();
     SumsRegistration sums =
-        register_sums(*state.context, usable, statistics, inspected, registered + 1);
+        register_sums(*state.context, usable, statistics, inspected, placed + 1);
     if (sums.size == 0)
         return;
     state.own = std::move(sums.frames);
