@@ -43,6 +43,24 @@ def test_shifts_align_frames_in_scipy(movie):
         np.testing.assert_allclose(shifted[20:-20, 20:-20], aligned[20:-20, 20:-20], atol=.05)
 
 
+def test_weak_frames_are_registered_by_sums():
+    movie, truth = sextant.synthesize(frames=32, width=96, height=96, specimen="carbon", dose=.12,
+                                      drift_x=-.3, drift_y=.2, random_step=.1)
+    found = sextant.register(movie)
+    assert found.record["weak"] >= 4 and found.frames["registered"].all()
+    assert "sums of" in str(found._facts())
+    for name in ("tx", "ty"):
+        errors = found.frames[name] - truth[name]
+        assert (errors - np.median(errors)).std() < .4
+    noise = np.random.default_rng(1).poisson(5, (20, 64, 64)).astype("f4")
+    with pytest.raises(sextant.Error, match="could be registered"):
+        sextant.register(noise)
+    noise[:6] += ndimage.gaussian_filter(np.random.default_rng(2).normal(0, 200, (64, 64)), 3)
+    with pytest.raises(sextant.Error, match="least_registered 0.5"):
+        sextant.register(noise)
+    assert sextant.register(noise, least_registered=.2).frames["registered"].sum() == 6
+
+
 def test_rotations_are_clockwise_about_the_centre(specimen):
     turned = np.stack([ndimage.rotate(specimen, -angle, reshape=False, order=3, mode="reflect")
                        for angle in (0, 1, 2)])[:, 64:-64, 64:-64]

@@ -146,6 +146,18 @@ TEST(WeakFrames, resume_with_the_same_bits) {
     expect_same(whole, resumed);
 }
 
+TEST(WeakFrames, are_in_doubt_if_their_positions_are_hardly_determined) {
+    RegistrationOptions options;
+    options.tolerance = .38; // pixels
+    const RegistrationResult result = registration_of(weak_series({96, 96}, .12).frames, options);
+    EXPECT_GE(result.weak, 4);
+    const auto doubtful = std::ranges::count_if(result.frames, &FrameRegistration::in_doubt);
+    EXPECT_GT(doubtful, 0);
+    EXPECT_EQ(result.not_averaged, doubtful);
+    EXPECT_THAT(result.warnings,
+                testing::Contains(HasSubstr(" of 32 frames are hardly determined")));
+}
+
 TEST(WeakFrames, rotate_only_if_the_model_does) {
     RegistrationOptions options;
     options.model = MotionModel::translation;

@@ -32,8 +32,11 @@ Elements lead_tile_side(ImageShape shape) {
 constexpr std::size_t followed = 3; ///< number of fits that are continued after the first steps
 /// If the lead of the best fit is smaller than this, more fits are compared on a finer level.
 constexpr double clear_lead = 4;
-/// The largest LeadMeter::over_nothing() among many motions between unrelated images.
-constexpr double lead_of_unrelated = 4;
+/// Returns the largest LeadMeter::over_nothing() among the motions between unrelated images. Small
+/// frames have fewer motions.
+double lead_of_unrelated(ImageShape shape) {
+    return std::min(shape.width, shape.height) <= 32 ? 2.75 : 4;
+}
 /// Fits that end closer together than this, in pixels of the coarsest level, count as one fit.
 constexpr double distinct_fits = 2;
 
@@ -310,7 +313,7 @@ void RigidRun::choose(const Images& images, std::size_t count, double apart, Lea
         start.fit = *best;
         start.lead = lead;
         if (lead >= 0) {
-            start.lead = std::min(lead, meter.over_nothing() - lead_of_unrelated);
+            start.lead = std::min(lead, meter.over_nothing() - lead_of_unrelated(shape_));
             break;
         }
         best = strongest;

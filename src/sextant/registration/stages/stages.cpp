@@ -295,12 +295,13 @@ bool suits_weak_frames(const RegistrationOptions& options) {
 }
 
 /// True if pairs of frames determine the positions of enough frames: of half of the usable frames
-/// or, if most frames show more noise than signal, of nearly all, without doubt.
-bool pairs_suffice(const Registered& registered, std::size_t usable) {
+/// or, if most frames show more noise than signal or are small, of nearly all, without doubt.
+bool pairs_suffice(const Registered& registered, std::size_t usable, ImageShape shape) {
     std::vector<double> weights;
     for (const FrameContrast& contrast : registered.contrasts)
         weights.push_back(contrast.weight());
-    if (weights.empty() || median(weights) >= 1)
+    const bool small = std::min(shape.width, shape.height) <= 32;
+    if (!small && (weights.empty() || median(weights) >= 1))
         return 2 * registered.frames.size() >= usable;
     constexpr double nearly_all = .9;
     return !registered.all_in_doubt && static_cast<double>(registered.contributing().size()) >=
@@ -316,7 +317,8 @@ void register_by_pairs_or_sums(SeriesState& state) {
     state.own = register_series(*state.context, std::move(state.inspection));
     leave_out_unrelated(state.own);
     const Registered registered = gather_registered(state.communicator, state.own);
-    if (pairs_suffice(registered, usable.size()) || !suits_weak_frames(state.options))
+    if (pairs_suffice(registered, usable.size(), state.source->header().shape) ||
+        !suits_weak_frames(state.options))
         return;
     const std::size_t placed = registered.all_in_doubt ? 0 : registered.contributing().size();
     SumsRegistration sums =

@@ -69,12 +69,17 @@ WeakFit compared(const FrameAndOthers& one, double prefilter) {
         };
         std::tie(fit.of_frame[p], fit.of_average[p]) = std::tuple_cat(scores(all));
         fit.common[p] = alike.scale * all.jd[diagonal[p]];
-        const double mean = (fit.of_frame[p] - alike.ncc * fit.of_average[p]) / all.jj[diagonal[p]];
+        const double jj = all.jj[diagonal[p]];
+        const double mean = (fit.of_frame[p] - alike.ncc * fit.of_average[p]) / jj;
+        double shares = 0; // the sum of the squared shares of the tiles
         for (const kernel::RigidSums& tile : tiles) {
             const auto [frame, average] = scores(tile);
-            const double noise = frame - alike.ncc * average - mean * tile.jj[diagonal[p]];
+            const double share = tile.jj[diagonal[p]] / jj;
+            const double noise = frame - alike.ncc * average - mean * share * jj;
             fit.spread[p] += noise * noise / seen;
+            shares += share * share;
         }
+        fit.spread[p] /= std::max(.1, 1 - shares); // the mean was fitted
     }
     std::copy(std::begin(all.jj), std::end(all.jj), fit.jj.begin());
     return fit;
@@ -317,9 +322,9 @@ void smooth_positions(std::span<NoisyValue> observations) {
 namespace {
 
 /// Returns the smoothed positions: the inverses of the motions, whose shifts are the positions of
-/// the frames' centres.
+/// the frames' centres. Frames do not rotate if `most_rotation` is 0.
 std::vector<UncertainMotion> positions_of(std::span<const WeakFrame> frames, const CommonFit& all,
-                                          double prefilter, bool rotates) {
+                                          double prefilter, double most_rotation) {
     std::vector<WeakStep> steps;
     std::array<std::vector<NoisyValue>, 3> parameters;
     for (const WeakFrame& one : frames) {
@@ -331,9 +336,19 @@ std::vector<UncertainMotion> positions_of(std::span<const WeakFrame> frames, con
             parameters[static_cast<std::size_t>(p)].push_back(
                 {static_cast<double>(one.frame), values[p], step.covariance(p, p)});
     }
-    // Rotations are smoothed first. Shifts follow from them and the covariances.
+    // Rotations are smoothed first. Shifts follow from them and the covariances. A step hardly
+    // rotates a frame by more than `most_rotation`, which matters only if the frame does not
+    // determine its rotation.
     std::vector<NoisyValue> rotations = parameters[0];
-    if (rotates)
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        const double most = most_rotation * most_rotation;
+        const double known =
+            std::isfinite(rotations[i].variance) ? most / (most + rotations[i].variance) : 0;
+        rotations[i].value -= (1 - known) * steps[i].motion.alpha;
+        if (known > 0)
+            rotations[i].variance *= known;
+    }
+    if (most_rotation > 0)
         smooth_positions(rotations);
     else
         rotations.assign(rotations.size(), {});
@@ -406,7 +421,10 @@ void register_weak_to_average(const SeriesContext& context, MatchingAverage aver
         all_gather_lists(context.communicator, std::span<const WeakFrame>(own_fits));
     const CommonFit all = common_fit(frames, prefilter);
     const std::vector<UncertainMotion> positions =
-        positions_of(frames, all, prefilter, context.options.model != MotionModel::translation);
+        positions_of(frames, all, prefilter,
+                     context.options.model == MotionModel::translation
+                         ? 0
+                         : context.options.rigid.most_rotation * std::numbers::pi / 180);
     for (FrameRegistration& frame : own) {
         if (!frame.left_out.empty())
             continue;
