@@ -351,7 +351,7 @@ void for_each_with_others(const SeriesContext& context, MatchingAverage average,
         body({frame,
               contributes ? references.without(frame.frame, window, pyramid)
                           : references.all(window),
-              pyramid, window});
+              pyramid, window, &team});
     }
 }
 

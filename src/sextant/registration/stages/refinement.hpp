@@ -127,6 +127,7 @@ struct FrameAndOthers {
     FrameRegistration& frame;
     const Pyramid &others, &pyramid;
     const PixelArea& window;
+    Team* team; ///< the rank's threads
 };
 
 /// Calls a function for each of this rank's registered frames. If a frame does not contribute to

@@ -5,6 +5,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/pair/level.hpp"
+#include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/series/stations.hpp"
 
 #include <algorithm>
@@ -45,13 +46,14 @@ WeakFit compared(const FrameAndOthers& one, double prefilter) {
     const RigidMotion motion = in_window(one.frame.result.motion, one.window);
     const Tiling tiling = tiling_of(shape);
     const double seen = noise_within_tiles(tiling, prefilter);
-    std::vector<kernel::RigidSums> tiles;
+    const ImageShape count = tiling.tiles();
+    std::vector<kernel::RigidSums> tiles(static_cast<std::size_t>(count.elements()));
     const kernel::RigidComparison comparison = compare_at(images, motion);
-    for (Elements row = 0; row < tiling.tiles().height; ++row) {
-        for (Elements column = 0; column < tiling.tiles().width; ++column)
-            tiles.push_back(
-                kernel::rigid_sums(comparison, tiling.at(column, row), kernel::Detail::slopes));
-    }
+    run_parts(one.team, static_cast<int>(count.height), [&](int row, int) {
+        for (Elements column = 0; column < count.width; ++column)
+            tiles[static_cast<std::size_t>(row * count.width + column)] =
+                kernel::rigid_sums(comparison, tiling.at(column, row), kernel::Detail::slopes);
+    });
     const kernel::RigidSums all = total_of(tiles);
     WeakFit fit;
     if (all.count < least_count(shape, 1))
@@ -361,6 +363,8 @@ std::vector<UncertainMotion> positions_of(std::span<const WeakFrame> frames, con
             const double slope = covariance(0, p) / covariance(0, 0);
             shift.value += slope * (rotations[i].value - parameters[0][i].value);
             shift.variance += slope * slope * (rotations[i].variance - covariance(0, 0));
+            constexpr double least = 1e-12; // rounding errors must not make it negative
+            shift.variance = std::max(shift.variance, least);
         }
     }
     parameters[0] = std::move(rotations);
@@ -447,8 +451,8 @@ void register_weak_to_average(const SeriesContext& context, MatchingAverage aver
         }
         frame.sound = true;
         frame.result.unrelated = shows_nothing(fit, all, prefilter);
-        frame.in_doubt = deviation_of_positions(frame.result, context.source.header().shape) >
-                         context.options.tolerance;
+        frame.in_doubt = !(deviation_of_positions(frame.result, context.source.header().shape) <=
+                           context.options.tolerance); // also if it is unknown
     }
 }
 
