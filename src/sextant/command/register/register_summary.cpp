@@ -111,8 +111,7 @@ std::string advice_on_evidence(const FrameEvidence& evidence) {
                            evidence.frame, evidence.rotated->other, evidence.rotated->degrees);
     if (evidence.noise)
         return fmt::format("frame {} shows hardly more than noise: register a channel with more "
-                           "signal (--channel) and apply its motions to this one (sextant apply), "
-                           "or sum neighbouring frames first",
+                           "signal (--channel) and apply its motions to this one (sextant apply)",
                            evidence.frame);
     return "";
 }
@@ -159,7 +158,7 @@ std::string unresolved_text(const RegistrationResult& result) {
     if (result.resolution.values.empty() || result.resolution.resolved > 0)
         return "";
     return "the averages of even and odd frames do not correlate: frames are too noisy, or motions "
-           "wrong; sum neighbouring frames first, and compare frames in the aligned stack";
+           "wrong; compare frames in the aligned stack";
 }
 
 std::string closing_of(const RegisterSummary& summary,

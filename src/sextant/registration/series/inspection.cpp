@@ -399,9 +399,10 @@ void compare(SeriesState& state, FrameSource& frames) {
         return !std::ranges::binary_search(again.usable, frame);
     });
     for (std::size_t i = 0; i < inspection.frames.size(); ++i) {
-        std::string& left_out = inspection.frames[i].left_out;
-        if (const std::string& why = again.frames[i].left_out; left_out.empty() && !why.empty())
-            left_out = "in the part that is compared, " + why;
+        const FrameRegistration& one = again.frames[i];
+        if (inspection.frames[i].left_out.empty() && !one.left_out.empty())
+            inspection.frames[i].leave_out(one.omission,
+                                           "in the part that is compared, " + one.left_out);
     }
     inspection.reader = std::move(again.reader);
     inspection.team = std::move(again.team);

@@ -443,9 +443,10 @@ void register_weak_to_average(const SeriesContext& context, MatchingAverage aver
         frame.result.overlap = fit.overlap;
         ++frame.result.iterations;
         if (!frame.sound && !resembles(frames[at], frames, all, size, prefilter)) {
-            frame.left_out = fmt::format("the sum of {} frames that contains this frame resembles "
-                                         "neither the other sums nor their average",
-                                         size);
+            frame.leave_out(Omission::unlike,
+                            fmt::format("the sum of {} frames that contains this frame resembles "
+                                        "neither the other sums nor their average",
+                                        size));
             frame.in_doubt = false;
             continue;
         }
