@@ -122,9 +122,12 @@ std::vector<float> seen_in(const PatternView& view, const Pyramid& frame) {
     return seen;
 }
 
-std::vector<std::int64_t> frames_for_layers(std::int64_t frames) {
-    const std::int64_t count =
-        frames < std::int64_t{LayerFit::least_frames} ? 0 : std::min(frames, most_frames);
+std::vector<std::int64_t> frames_for_layers(std::int64_t frames, ImageShape shape) {
+    constexpr Elements least_side = 32;
+    const std::int64_t count = frames < std::int64_t{LayerFit::least_frames} ||
+                                       std::min(shape.width, shape.height) < least_side
+                                   ? 0
+                                   : std::min(frames, most_frames);
     std::vector<std::int64_t> chosen;
     for (std::int64_t i = 0; i < count; ++i)
         chosen.push_back(i * frames / count);

@@ -37,8 +37,8 @@ PatternView pattern_view(ImageShape frame);
 std::vector<float> seen_in(const PatternView& view, const Pyramid& frame);
 
 /// Returns the frames, at most 24 and evenly spread, from which the layers are found; none of a
-/// series of fewer than LayerFit::least_frames.
-std::vector<std::int64_t> frames_for_layers(std::int64_t frames);
+/// series of fewer than LayerFit::least_frames, or of frames of less than 32 pixels per side.
+std::vector<std::int64_t> frames_for_layers(std::int64_t frames, ImageShape shape);
 
 /// What stands still on the detector. The mean of the patterns over the frame is 0.
 struct StaticPattern {

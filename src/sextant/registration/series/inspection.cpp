@@ -62,7 +62,7 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
     const RegistrationOptions& options = context.options;
     const FrameHeader& header = context.source.header();
     const PatternView view = pattern_view(header.shape);
-    const std::vector<std::int64_t> for_layers = frames_for_layers(header.frames);
+    const std::vector<std::int64_t> for_layers = frames_for_layers(header.frames, header.shape);
     inspection.team = std::make_shared<Team>(options.threads);
     inspection.reader = std::make_shared<PairReader>(
         context.source, options.rigid, options.prefilter, 2, inspection.team.get(), context.offset);
