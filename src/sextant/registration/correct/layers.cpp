@@ -100,8 +100,7 @@ bool Layers::has_still_layer() const {
            ((still > least_still && strength > least_strength) || ring > least_ring);
 }
 
-bool moves_little(std::span<const Point> shifts) {
-    constexpr double most = 1.5; // pixels
+double spread_of(std::span<const Point> shifts) {
     Point sum;
     double squares = 0;
     for (const Point shift : shifts) {
@@ -109,7 +108,7 @@ bool moves_little(std::span<const Point> shifts) {
         squares += shift.x * shift.x + shift.y * shift.y;
     }
     const auto count = static_cast<double>(shifts.size());
-    return squares / count - (sum.x * sum.x + sum.y * sum.y) / (count * count) < most * most;
+    return std::sqrt(squares / count - (sum.x * sum.x + sum.y * sum.y) / (count * count));
 }
 
 LayerFit::LayerFit(ImageShape shape, std::span<const std::vector<float>> images)

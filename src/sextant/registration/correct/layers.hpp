@@ -41,8 +41,8 @@ struct Layers {
     bool has_still_layer() const;
 };
 
-/// True if displacements, in pixels, are smaller than usual detail.
-bool moves_little(std::span<const Point> shifts);
+/// Returns the RMS of displacements from their mean, in pixels.
+double spread_of(std::span<const Point> shifts);
 
 /// Returns true if something that stands still seems to hold back the apparent motion of a series
 /// whose specimen moves by less than its detail.

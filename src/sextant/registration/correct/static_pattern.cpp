@@ -143,14 +143,15 @@ std::vector<float> StaticPattern::image() const {
 
 RowChange without_static(std::shared_ptr<const StaticPattern> pattern,
                          std::vector<float> StaticPattern::*values) {
-    return
-        [pattern = std::move(pattern), values](std::int64_t, Rows rows, std::span<float> samples) {
-            const Elements width = pattern->shape.width;
-            const float* const still = ((*pattern).*values).data() + rows.first * width;
-            for (std::size_t i = 0; i < samples.size(); ++i)
-                samples[i] -= still[i];
-            set_gaps(pattern->constant, rows, width, samples);
-        };
+    return [pattern = std::move(pattern), values](std::int64_t frame, Rows rows,
+                                                  std::span<float> samples) {
+        const Elements width = pattern->shape.width;
+        const float level = pattern->levels[static_cast<std::size_t>(frame)];
+        const float* const still = ((*pattern).*values).data() + rows.first * width;
+        for (std::size_t i = 0; i < samples.size(); ++i)
+            samples[i] -= level * still[i];
+        set_gaps(pattern->constant, rows, width, samples);
+    };
 }
 
 StaticSum::StaticSum(ImageShape shape)

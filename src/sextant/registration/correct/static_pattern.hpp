@@ -52,12 +52,15 @@ struct StaticPattern {
     /// Pixels with the same sample in all frames, for example behind a beam stop. They are gaps.
     std::vector<Elements> constant;
     double deviation = 0; ///< standard deviation of `known`
+    /// By frame: the factor by which the pattern is multiplied.
+    std::vector<float> levels;
 
     /// Returns `known` as an image, with NaN at constant pixels.
     std::vector<float> image() const;
 };
 
-/// Returns the change that subtracts a pattern, which is a member of `pattern`, and replaces its
+/// Returns the change that subtracts a pattern, which is a member of `pattern`, multiplied by the
+/// frame's level, and replaces its
 /// constant pixels with gaps.
 RowChange without_static(std::shared_ptr<const StaticPattern> pattern,
                          std::vector<float> StaticPattern::*values);

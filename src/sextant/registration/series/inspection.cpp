@@ -410,9 +410,32 @@ void compare(SeriesState& state, FrameSource& frames) {
     inspection.seen_frames = std::move(again.seen_frames);
 }
 
+/// Returns the brightness of each frame relative to the usual one, by which everything that it
+/// shows is multiplied; 1 if it changes little, or if the samples are differences.
+std::vector<float> levels_of(const SeriesInspection& inspection) {
+    std::vector<FrameStatistics> usable;
+    double least = HUGE_VAL, most = 0;
+    for (const std::int64_t frame : inspection.usable) {
+        usable.push_back(inspection.statistics[static_cast<std::size_t>(frame)]);
+        least = std::min(least, usable.back().mean);
+        most = std::max(most, usable.back().mean);
+    }
+    std::vector<float> levels(inspection.statistics.size(), 1);
+    const double usual = usual_mean(usable);
+    constexpr double little = 1.1;
+    if (!(usual > 0 && least > 0 && most > little * least))
+        return levels;
+    for (const std::int64_t frame : inspection.usable) {
+        const auto at = static_cast<std::size_t>(frame);
+        levels[at] = static_cast<float>(inspection.statistics[at].mean / usual);
+    }
+    return levels;
+}
+
 /// All-gathers the parts of usable frames in which layers are searched for. Collective.
 std::vector<std::vector<float>> gather_seen(SeriesState& state) {
     SeriesInspection& inspection = state.inspection;
+    const std::vector<float> levels = levels_of(inspection);
     const std::vector<std::int64_t> frames =
         all_gather_lists(state.communicator, std::span<const std::int64_t>(inspection.seen_frames));
     const std::vector<float> seen =
@@ -422,8 +445,11 @@ std::vector<std::vector<float>> gather_seen(SeriesState& state) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
         const auto size = static_cast<std::ptrdiff_t>(seen.size() / frames.size());
         const auto first = seen.begin() + static_cast<std::ptrdiff_t>(i) * size;
-        if (std::ranges::binary_search(inspection.usable, frames[i]))
-            images.emplace_back(first, first + size);
+        if (!std::ranges::binary_search(inspection.usable, frames[i]))
+            continue;
+        images.emplace_back(first, first + size);
+        for (float& sample : images.back())
+            sample /= levels[static_cast<std::size_t>(frames[i])];
     }
     return images;
 }
@@ -436,6 +462,7 @@ void add_frames(SeriesState& state, const LayerFit* layers, StaticSum& sum) {
     const PatternView view = pattern_view(shape);
     Pyramid pyramid(shape, view.level + 1, state.options.prefilter, state.inspection.team.get());
     std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
+    const std::vector<float> levels = levels_of(state.inspection);
     const std::vector<FrameRegistration>& frames = state.inspection.frames;
     for (std::size_t i = 0; i < frames.size(); ++i) {
         state.context->step("separate static pattern", static_cast<std::int64_t>(i),
@@ -445,6 +472,8 @@ void add_frames(SeriesState& state, const LayerFit* layers, StaticSum& sum) {
         source.read_frame(frames[i].frame, samples);
         std::optional<Point> shift;
         if (layers) {
+            for (float& sample : samples)
+                sample /= levels[static_cast<std::size_t>(frames[i].frame)];
             pyramid.fill(view_of(samples, shape));
             const Point seen = layers->locate(seen_in(view, pyramid));
             shift = {view.unit() * seen.x, view.unit() * seen.y};
@@ -462,6 +491,7 @@ bool remove_pattern(SeriesState& state, const LayerFit* layers) {
         add_frames(state, layers, *sum);
     });
     StaticPattern found = sum->pattern(state.communicator);
+    found.levels = levels_of(state.inspection);
     if (state.result.static_pattern)
         found.constant = state.result.static_pattern->constant;
     if (!layers && found.constant.empty())
@@ -487,6 +517,10 @@ struct Seen {
     bool held_back = false;       ///< see registration::held_back()
 };
 
+/// The smallest detail of the frames in which layers are searched for, and the least spread of the
+/// displacements with which layers are known well, in pixels of these frames.
+constexpr double smallest_detail = .5, least_spread = 1.5;
+
 Seen look_for_layers(SeriesState& state) {
     Seen seen;
     const ImageShape shape = pattern_view(state.context->source.header().shape).area.shape;
@@ -497,7 +531,8 @@ Seen look_for_layers(SeriesState& state) {
         seen.fit.emplace(shape, images);
         seen.layers = seen.fit->fit(true);
         seen.held_back = seen.layers && !seen.layers->has_still_layer() &&
-                         moves_little(seen.layers->apparent) && held_back(shape, images);
+                         spread_of(seen.layers->apparent) < smallest_detail &&
+                         held_back(shape, images);
     });
     return seen;
 }
@@ -632,7 +667,7 @@ void remove_static(SeriesState& state) {
     if (seen.layers->has_still_layer())
         remove_pattern(state, &*seen.fit);
     // The layers of a specimen that moves little are not known well enough.
-    state.result.held_back = seen.held_back || moves_little(seen.layers->shifts);
+    state.result.held_back = seen.held_back || spread_of(seen.layers->shifts) < least_spread;
 }
 
 } // namespace sextant::registration
