@@ -190,6 +190,18 @@ TEST(StaticPattern, is_not_found_where_nothing_stands_still) {
     }
 }
 
+TEST(StaticPattern, follows_a_fading_dose) {
+    Faults faults;
+    faults.dose_first = 150;
+    faults.dose_last = 40;
+    const FaultySeries fading = made(faults, moving_plan(), .15, "lattice");
+    EXPECT_FALSE(registered(fading, StaticSearch::automatic).static_pattern);
+    faults.background = 3;
+    const FaultySeries series = made(faults, moving_plan());
+    EXPECT_LT(error_of(registered(series, StaticSearch::automatic), series), .08);
+    EXPECT_GT(error_of(registered(series, StaticSearch::off), series), .5);
+}
+
 TEST(StaticPattern, is_flagged_if_the_specimen_moves_too_little) {
     for (const char* kind : {"spot", "background"}) {
         Faults faults;

@@ -94,7 +94,7 @@ bool Layers::has_still_layer() const {
     // Without a still layer, `still` is below .12 in series of all specimens, also if they rotate.
     // Nor does any ring exceed a strength of .1: a specimen that moves across the border of the
     // window leaves a part of itself there.
-    constexpr double least_moving = .4, least_still = .3, least_strength = .02, least_share = .05,
+    constexpr double least_moving = .4, least_still = .3, least_strength = .1, least_share = .05,
                      least_ring = .5;
     return moving > least_moving && determined > least_share &&
            ((still > least_still && strength > least_strength) || ring > least_ring);

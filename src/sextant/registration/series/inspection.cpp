@@ -519,7 +519,7 @@ struct Seen {
 
 /// The smallest detail of the frames in which layers are searched for, and the least spread of the
 /// displacements with which layers are known well, in pixels of these frames.
-constexpr double smallest_detail = .5, least_spread = 1.5;
+constexpr double smallest_detail = .4, least_spread = 1.5;
 
 Seen look_for_layers(SeriesState& state) {
     Seen seen;
