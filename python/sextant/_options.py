@@ -45,8 +45,7 @@ class RegisterOptions(TypedDict, total=False):
     tolerance : float, default: 1.5
         Largest difference in pixels between motions that count as agreeing.
     least_registered : float, default: 0.5
-        Smallest fraction of the usable frames that must be registered; fewer: an error (0 to
-        1).
+        Fraction of the usable frames that must be registered; fewer are an error (0 to 1).
     average : {"plain", "weighted"}, default: "plain"
         Mean, or mean with matched level and contrast.
     frames : str or sequence of int, default: "sound"
@@ -56,7 +55,7 @@ class RegisterOptions(TypedDict, total=False):
     flatten : {"auto", "on", "off"}, default: "auto"
         Remove varying shading before registration.
     static : {"auto", "off"}, default: "auto"
-        Subtract what stands still on the detector.
+        Find and subtract a pattern that is fixed to the detector.
     contrast : {"auto", "same"}, default: "auto"
         Contrast of frames; auto recognises inverted ones.
     canvas : {"reference", "union", "common"}, default: "reference"
@@ -66,9 +65,9 @@ class RegisterOptions(TypedDict, total=False):
     roi : int or sequence of int, optional
         Compare only this part of frames: first column and row, width, height.
     bidirectional : str or float, default: "auto"
-        Align the rows of bidirectional scans: auto, off, or pixels.
+        Shift of odd rows in bidirectional scans: auto, off, or pixels.
     max_shift : float, optional
-        Largest motion between neighbours in pixels; default: half a frame.
+        Largest motion between neighbouring frames in pixels; default: half a frame.
     rotation : float, default: 3
         Largest rotation between frames in degrees; 180: any angle (3 to 180).
     """

@@ -244,7 +244,7 @@ class Registration(Result):
         ``in_doubt``
             The motions relative to neighbouring frames disagree.
         ``static``
-            Something that stands still on the detector seems to hold back the motion.
+            A static pattern of the detector seems to bias the motion towards zero.
         ``implausible``
             The motion relative to a neighbouring frame is outside the range of the search, or
             `ncc_after` is lower than `ncc_before` by more than noise explains.
@@ -260,8 +260,8 @@ class Registration(Result):
     recorded_mean : ndarray or None
         Mean of the frames as recorded, if requested.
     static_pattern : ndarray or None
-        What stands still on the detector and was subtracted from the frames; NaN at pixels that
-        have the same sample in all frames, which are gaps.
+        Pattern that is fixed to the detector and was subtracted from the frames; NaN at pixels that
+        have the same sample in all frames, which are gaps. None if there is none.
     model : str
         The model of the motions.
     stages : int
@@ -431,9 +431,9 @@ def register(series: Any, *, aligned: bool = False, out: Any = None, dark: Any =
         Images of the detector: samples without beam, relative sensitivity, and a mask of defective
         pixels.
     mask : array_like or path, optional
-        The pixels that count when frames are compared: an image of the frames' shape in which they
-        are not 0, or the path of polygons (.json or .geojson, as written by QuPath). Results cover
-        whole frames.
+        The pixels to compare: an image of the frames' shape in which they are not 0, or the path of
+        a file with polygons (.json or .geojson, for example from QuPath). Results cover whole
+        frames.
     comm : mpi4py.MPI.Comm, optional
         Run on the ranks of this communicator. All ranks call the function with the same series and
         options; `aligned`, `out` and displacement fields are on rank 0.

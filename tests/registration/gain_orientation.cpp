@@ -105,7 +105,7 @@ TEST(BetterGain, is_stated_in_words) {
     fit.best = .41;
     fit.given = .01;
     EXPECT_EQ(fit.text(),
-              "turned clockwise by 90 degrees, then mirrored left to right (correlation "
+              "rotated clockwise by 90 degrees, then mirrored left to right (correlation "
               "of fine detail 0.41, as given 0.01)");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Masks and rectangles: the pixels that count when frames are compared.
+// Masks and rectangles: the pixels that are compared.
 #include "sextant/registration/correct/matched_pixels.hpp"
 
 #include "sextant/registration/series_registration.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Series in which something stands still on the detector.
+// Series with a static pattern of the detector.
 #include "sextant/registration/correct/static_pattern.hpp"
 
 #include "sextant/registration/correct/layers.hpp"

@@ -155,7 +155,7 @@ TEST(WeakFrames, are_in_doubt_if_their_positions_are_hardly_determined) {
     EXPECT_GT(doubtful, 0);
     EXPECT_EQ(result.not_averaged, doubtful);
     EXPECT_THAT(result.warnings,
-                testing::Contains(HasSubstr(" of 32 frames are hardly determined")));
+                testing::Contains(HasSubstr(" of 32 frames are poorly determined")));
 }
 
 TEST(WeakFrames, rotate_only_if_the_model_does) {

@@ -10,7 +10,7 @@
 
 namespace sextant::format {
 
-/// An animated grey picture, repeated for ever.
+/// An animation of grey pictures, repeated endlessly.
 struct Animation {
     static constexpr int levels = 64; ///< levels of grey, from 0 (black) to 63 (white)
     ImageShape shape;
@@ -18,7 +18,7 @@ struct Animation {
     std::vector<std::vector<std::uint8_t>> pictures; ///< levels, row by row
 };
 
-/// Encodes an animation as PNG (APNG), which programs without animations show as its first picture.
+/// Encodes an animation as PNG (APNG); programs without support for APNG show its first picture.
 /// Requires  at least one picture, of this shape, which is not empty (std::logic_error).
 std::string encode_apng(const Animation& animation);
 /// Encodes an animation as GIF. Requires the same, and at most 65535 pixels per side.

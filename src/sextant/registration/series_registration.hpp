@@ -87,10 +87,10 @@ struct RegistrationHooks {
 /// Each rank reads its block of frames and, for averages, its block of rows of all frames. Rank 0
 /// creates and removes the checkpoint and calls RegistrationHooks::write.
 ///
-/// Frames carry too little signal to be registered to one another if this places fewer than half of
-/// the usable frames, or, if they are noisy or small, leaves more than a tenth of them in doubt.
-/// Sums of neighbouring frames are then registered (sums.hpp), and stages register each frame to
-/// the average of the others, with motions smoothed over the series (stages/weak_frames.hpp).
+/// If fewer than half of the usable frames can be registered to one another, or, for noisy or small
+/// frames, more than a tenth are in doubt, frames carry too little signal. Sums of neighbouring
+/// frames are then registered (sums.hpp), and stages register each frame to the average of the
+/// others, with motions smoothed over the series (stages/weak_frames.hpp).
 ///
 /// Input     on each rank, its own source of the same frames. The frames have 16x16 pixels or more,
 ///           and at least two, and options.least_registered of the usable ones, can be registered.

@@ -28,7 +28,7 @@ std::span<const FrameFlag> frame_flags() {
         {"in-doubt", "neighbouring frames disagree about its motion",
          "compare them with their neighbours in the aligned stack, and average only correct ones "
          "(--frames LIST)"},
-        {"static", "something that stands still on the detector seems to hold back the motion",
+        {"static", "a static pattern of the detector seems to bias the motion towards zero",
          "try --dark, --gain or --defects, or --flatten on for a background; or record more frames "
          "while the specimen moves"},
         {"implausible",

@@ -10,16 +10,16 @@
 
 namespace sextant::command {
 
-/// Makes an animated picture of aligned frames: at most 100 pictures of at most 512 pixels per side
-/// and 4 million pixels in all, with one grey scale. A picture is the mean of one frame or, in long
-/// or noisy series, of several successive ones; gaps are black.
+/// Makes an animation of aligned frames: at most 100 pictures of at most 512 pixels per side and 4
+/// million pixels in all, with one grey scale. A picture is one frame or, in long or noisy series,
+/// the mean of several successive frames; gaps are black.
 ///
 /// Cost      memory: 4 bytes per pixel of all pictures.
 class AlignedMovie {
   public:
-    /// `frame`: the shape of an aligned frame. `noise`: the variance of the noise of a frame, in
-    /// units of that of its signal; the noise of a picture is at most 1 if there are enough frames
-    /// for ten pictures.
+    /// `frame`: the shape of an aligned frame. `noise`: the noise variance of a frame divided by
+    /// its signal variance. As many frames are averaged as reduce this ratio to 1, but at least ten
+    /// pictures remain.
     AlignedMovie(ImageShape frame, std::int64_t frames, double noise);
 
     std::int64_t frames_per_picture() const { return per_picture_; }

@@ -11,7 +11,7 @@
 
 namespace sextant::command {
 
-/// What the samples of a frame suggest as the reason why it resembles no other frame.
+/// The reason, suggested by its samples, why a frame resembles no other frame.
 struct FrameEvidence {
     std::int64_t frame = -1; ///< the examined frame; -1: no frame was examined
     bool noise = false;      ///< true if the frame shows hardly more than white noise
@@ -28,7 +28,8 @@ struct FrameEvidence {
 /// are none, whose motion is in doubt.
 std::vector<std::int64_t> frames_to_examine(std::span<const FrameRegistration> frames);
 
-/// Examines these frames. Returns the evidence of the first rotated one, else of the first.
+/// Examines these frames. Returns the evidence for the first rotated frame, or else for the first
+/// frame.
 ///
 /// Input     the series as recorded, its frames after registration, and the options of the run.
 /// Cost      at most three pairs, registered at any angle.

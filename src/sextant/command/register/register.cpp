@@ -717,15 +717,15 @@ Record record_of(RegisterCommand& command) {
     const auto after_series = record.fields.begin() + 1;
     Record others;
     others
-        .add("more", command.more, "SERIES...", "further series; the results of x.mrc are in DIR/x")
+        .add("more", command.more, "SERIES...",
+             "further series; results of x.mrc are written to DIR/x")
         .file()
         .positional();
     record.fields.insert(after_series, others.fields.front());
     declare_output(record, command.output, "DIR", "folder of the results (docs/registration.md)");
     record.include(record_of(command.aligned));
     record
-        .add("movie", command.movie, "FILE",
-             "write an animated picture of aligned frames: .gif, .png")
+        .add("movie", command.movie, "FILE", "write an animation of the aligned frames: .gif, .png")
         .file();
     record.add("format", command.format, "EXT", "file format of images")
         .one_of({"tif", "mrc", "npy"});

@@ -39,11 +39,11 @@ struct RegisterSummary {
     std::vector<std::string> files, warnings;
     std::optional<GatheredWork> work; ///< set only for a report page
     AlignedStack aligned;
-    bool corrected = false;        ///< true if the user named images of the detector
-    FrameEvidence evidence;        ///< about frames that resemble no other
-    registration::Streaks streaks; ///< of the average, compared with the median
-    std::string movie;             ///< the animated picture of aligned frames (APNG), for a page
-    std::int64_t per_picture = 1;  ///< number of frames of which a picture of it is the mean
+    bool corrected = false;                 ///< true if the user named images of the detector
+    FrameEvidence evidence;                 ///< about frames that resemble no other
+    registration::Streaks streaks;          ///< of the average, compared with the median
+    std::string movie;                      ///< the animation of aligned frames (APNG), for a page
+    std::int64_t per_picture = 1;           ///< number of frames per picture of the animation
     std::optional<FrameField> worst_field;  ///< the field with the largest deviation
     std::vector<FrameThumbnail> thumbnails; ///< thumbnails of flagged or omitted frames, for a page
 };

@@ -109,7 +109,7 @@ std::vector<std::byte> png_of_part(const Combined& combined, const PixelArea& pa
     return png_of_samples(shown, part.shape, grey);
 }
 
-/// Shows the animated picture of the aligned frames, if there is one.
+/// Shows the animation of the aligned frames, if there is one.
 report::Section movie_of(const RegisterSummary& summary) {
     if (summary.movie.empty())
         return {};
@@ -193,7 +193,7 @@ report::Section static_of(const RegisterSummary& summary) {
     Overview small(pattern.shape, most_shown);
     small.add(0, pattern.image());
     const std::vector<double> means = small.means();
-    return report::picture_section({"What stands still on the detector", "static",
+    return report::picture_section({"Static pattern of the detector", "static",
                                     static_text(summary),
                                     png_of_samples(means, small.shape(), grey_range(means, .005))});
 }

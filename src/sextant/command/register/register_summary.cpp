@@ -103,7 +103,7 @@ Advice advice_on_flags(const Counts& counts) {
             fmt::format("{} frames: {}", worst->first, advice_for(worst->first))};
 }
 
-/// Returns advice for frames that resemble no other frame, by their evidence; "" if there is none.
+/// Returns advice that follows from evidence; "" if there is none.
 std::string advice_on_evidence(const FrameEvidence& evidence) {
     if (evidence.rotated)
         return fmt::format("frame {} resembles frame {} if it is rotated by {:.0f} degrees: try "
@@ -158,7 +158,7 @@ std::string unresolved_text(const RegistrationResult& result) {
     if (result.resolution.values.empty() || result.resolution.resolved > 0)
         return "";
     return "the averages of even and odd frames do not correlate: frames are too noisy, or motions "
-           "wrong; compare frames in the aligned stack";
+           "are wrong; compare frames in the aligned stack";
 }
 
 std::string closing_of(const RegisterSummary& summary,
@@ -328,14 +328,13 @@ std::string static_text(const RegisterSummary& summary) {
     const registration::StaticPattern* pattern = summary.result.static_pattern.get();
     if (!pattern)
         return "";
-    return fmt::format(
-        "a pattern that stands still on the detector, with a standard deviation of {:.3g}, was "
-        "subtracted from the frames{}; --static off keeps it\n",
-        pattern->deviation,
-        pattern->constant.empty()
-            ? ""
-            : fmt::format(", and {} that never change are gaps",
-                          report::counted(std::ssize(pattern->constant), "pixel")));
+    return fmt::format("a static pattern of the detector, with a standard deviation of {:.3g}, was "
+                       "subtracted from the frames{}; --static off keeps it\n",
+                       pattern->deviation,
+                       pattern->constant.empty()
+                           ? ""
+                           : fmt::format(", and {} that never change became gaps",
+                                         report::counted(std::ssize(pattern->constant), "pixel")));
 }
 
 std::string matched_text(const RegisterSummary& summary) {
@@ -430,8 +429,8 @@ std::string to_text(const RegisterSummary& summary) {
         text += rows + "\n";
     if (summary.result.weak > 0)
         text +=
-            fmt::format("frames are too weak to be registered to one another: sums of {} frames "
-                        "were registered, then each frame to the average\n",
+            fmt::format("single frames have too little signal: sums of {} frames were registered "
+                        "first, then each frame to the average\n",
                         summary.result.weak);
     text += inverted_text(summary);
     text += rows_text(summary.result);

@@ -33,7 +33,7 @@ std::string path_of_outcome(const std::string& output) {
     return (fs::path(output) / "checkpoint.done").string();
 }
 
-/// Returns a text without characters that shells and systems treat specially.
+/// Replaces characters that shells and systems treat specially.
 std::string as_name(std::string text) {
     std::ranges::replace_if(
         text,
@@ -101,7 +101,7 @@ Row row_of(const ordered_json& outcome) {
             run["advice"].empty() ? "" : run["advice"][0].get<std::string>()};
 }
 
-/// Returns a path as a reference of a page, relative to the folder of the page.
+/// Returns the reference from a page to a file, relative to the folder of the page.
 std::string reference_to(const std::string& path, const std::string& page) {
     const fs::path folder =
         page == standard_output ? fs::current_path() : fs::absolute(page).parent_path();
@@ -239,7 +239,7 @@ std::vector<std::string> folders_of_series(std::span<const std::string> series) 
             throw InvalidTask(fmt::format("{} is given twice", other->second));
         if (!is_new)
             throw InvalidTask(fmt::format("{} and {}: their results would have the same folder {}; "
-                                          "register them with separate outputs",
+                                          "register them with different outputs",
                                           other->second, series[i], names[i]));
     }
     return names;

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-// Several series that one call of `sextant register` registers.
+// Registration of several series in one call of `sextant register`.
 namespace sextant::command {
 
 /// Returns the name of the folder of each series: its file name without the extension, and its
-/// dataset if any. A pattern has the name before its first wildcard or, if that is empty, the name
-/// of the folder that contains its files. Equal names get the name of this folder in front.
+/// dataset if any. For a pattern, it is the part before the first wildcard or, if that is empty,
+/// the name of the folder that contains its files. Equal names are prefixed with the folder's name.
 /// Throws    InvalidTask if names are still equal.
 std::vector<std::string> folders_of_series(std::span<const std::string> series);
 
@@ -31,11 +31,11 @@ struct SeriesTask {
 };
 
 /// Registers series. If there are at least as many series as ranks, each rank registers whole
-/// series by itself: rank r those at r, r + ranks and so on. Otherwise all ranks share each series,
-/// one after another. A series that fails does not end the others. The outcome of each is stored in
-/// its folder until the end, so that the same call continues after an interruption; `restart`
-/// registers all again. Rank 0 writes the reports: a line per series, a page with a table and links
-/// to the pages of the series, and one JSON object (docs/json.md).
+/// series by itself: rank r registers series r, r + ranks and so on. Otherwise all ranks
+/// register each series together, one after another. If a series fails, the others continue. The
+/// outcome of each is stored in its folder until the end, so that the same call continues after an
+/// interruption; `restart` registers all again. Rank 0 writes the reports: a line per series, a
+/// page with a table and links to the pages of the series, and one JSON object (docs/json.md).
 ///
 /// Output    true, on every rank, if all series were registered.
 /// Requires  the folder `output`, in which the folders of the series are.

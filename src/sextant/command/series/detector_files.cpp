@@ -66,20 +66,20 @@ Record record_of(DetectorFiles& files) {
         .file();
     record
         .add("gain_rotate", files.gain_degrees, "DEGREES",
-             "turn the gain image clockwise by 90, 180 or 270 degrees")
+             "rotate the gain image clockwise by 90, 180 or 270 degrees")
         .between(0, 270);
     record.add("gain_flip", files.gain_mirror,
                {{"none", registration::Mirror::none},
                 {"x", registration::Mirror::x},
                 {"y", registration::Mirror::y}},
-               "AXIS", "then mirror it: x, left to right; y, top to bottom");
+               "AXIS", "mirror the rotated gain image: x, left to right; y, top to bottom");
     record
         .add("defects", files.defects, "FILE",
              "defective pixels: an image (nonzero) or a .txt or .csv list of x,y")
         .file();
     record
         .add("mask", files.mask, "FILE",
-             "compare only these pixels: image (nonzero), .json or .geojson polygons")
+             "compare only these pixels: an image (nonzero), or .json or .geojson polygons")
         .file();
     return record;
 }

@@ -11,16 +11,16 @@
 
 namespace sextant::command {
 
-/// Files that describe the detector with which a series was recorded, and the pixels that count
-/// when frames are compared. Each may be empty.
+/// Files that describe the detector with which a series was recorded, and the pixels to compare.
+/// Each may be empty.
 struct DetectorFiles {
     std::string dark, gain; ///< images, in any format that open_frames() reads
     /// Defective pixels: an image in which they are not 0, or a list with the extension .txt or
     /// .csv and one "x,y" per line.
     std::string defects;
-    std::int64_t gain_degrees = 0; ///< by which the gain image is turned clockwise
-    registration::Mirror gain_mirror = registration::Mirror::none; ///< after it is turned
-    /// The pixels that count: an image in which they are not 0, or polygons with the extension
+    std::int64_t gain_degrees = 0; ///< clockwise rotation of the gain image
+    registration::Mirror gain_mirror = registration::Mirror::none; ///< applied after the rotation
+    /// The pixels to compare: an image in which they are not 0, or polygons with the extension
     /// .json or .geojson (registration::read_polygons()).
     std::string mask;
 };
@@ -38,7 +38,7 @@ std::vector<std::string> paths_of(const DetectorFiles& files, std::span<const st
 ///           the frames.
 registration::DetectorImages images_of(const DetectorFiles& files, ImageShape shape);
 
-/// Opens the file of pixels that count. Throws InvalidFile if polygons cannot be read.
+/// Opens the mask. Throws InvalidFile if polygons cannot be read.
 registration::MatchedRegion region_of(const std::string& mask);
 
 /// Returns a sentence about the samples that were ignored: "ignored: 5 defective pixels of the

@@ -184,7 +184,7 @@ double peak_near(const Curve& curve, double shift) {
     return best;
 }
 
-/// Returns the position of the peak nearest to 0, of those nearly as high as the highest.
+/// Returns the position of the peak nearest to 0 among those nearly as high as the highest.
 std::optional<double> peak_of(const Curve& curve) {
     constexpr double similar = .9;
     const Elements reach = reach_of(curve), last = reach - taps - 1;

@@ -14,11 +14,11 @@
 // in resonant scanners, displaces the content of all odd rows by the same distance.
 namespace sextant::registration {
 
-/// Correction of bidirectional scans: if the displacement is recognised in the frames, never, or
-/// by a given displacement.
+/// Correction of bidirectional scans: off, by a given displacement, or by one that is estimated
+/// from the frames.
 struct Bidirectional {
     bool enabled = true;
-    /// Displacement of the content of odd rows to the right, pixels; default: found in the frames.
+    /// Displacement of the content of odd rows to the right, pixels; default: estimated.
     std::optional<double> shift = {};
 };
 
@@ -38,7 +38,7 @@ struct RowShift {
 /// opposite shifts. A displacement is significant if the correlation at its peak exceeds that at
 /// the opposite shift by six standard deviations, and the displacement is at least .1 pixels and
 /// five of its standard deviations. Standard deviations are estimated from up to 64 groups of rows.
-/// Of similar peaks, as in a lattice, the one nearest to 0 counts.
+/// If several peaks are similarly high, as in a lattice, the one nearest to 0 is used.
 ///
 /// Cost      O(rows · width · shifts) per frame: at most 64 rows and 57 shifts.
 /// Deterministic
@@ -47,7 +47,7 @@ class RowShiftMeter {
     explicit RowShiftMeter(ImageShape shape);
 
     void add(std::span<const float> frame);
-    /// The sums of all added frames, and their addition to another object of the same shape.
+    /// The sums of all added frames, for add_sums() of another object of the same shape.
     std::span<const double> sums() const { return sums_; }
     void add_sums(std::span<const double> sums);
     /// Returns the displacement; nothing if it is not significant.

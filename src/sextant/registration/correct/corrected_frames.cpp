@@ -138,10 +138,10 @@ std::vector<double> samples_of_image(FrameSource& image, const FrameSource& seri
         throw InvalidData(fmt::format("{} has {} frames, expected one image of {}x{} pixels",
                                       image.path(), header.frames, shape.width, shape.height));
     if (header.shape != shape)
-        throw InvalidData(
-            fmt::format("{} has {}x{} pixels, expected {}x{} as in the frames of {}{}",
-                        image.path(), header.shape.width, header.shape.height, shape.width,
-                        shape.height, series.path(), orientation.turns % 2 != 0 ? ", turned" : ""));
+        throw InvalidData(fmt::format(
+            "{} has {}x{} pixels, expected {}x{} as in the frames of {}{}", image.path(),
+            header.shape.width, header.shape.height, shape.width, shape.height, series.path(),
+            orientation.turns % 2 != 0 ? ", rotated" : ""));
     std::vector<double> values(static_cast<std::size_t>(shape.elements()));
     visit_sample(header.sample, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_arithmetic_v<T>) {

@@ -62,7 +62,7 @@ using OpenImage = std::function<std::unique_ptr<FrameSource>()>;
 
 /// Reads a detector image as doubles, so that large offsets can be subtracted exactly. Throws
 /// InvalidData, with both shapes, unless it is one image with the shape of the series' frames.
-/// The image is turned and mirrored.
+/// The image is rotated and mirrored.
 std::vector<double> samples_of_image(FrameSource& image, const FrameSource& series,
                                      GainOrientation orientation = {});
 

@@ -77,7 +77,7 @@ std::vector<double> oriented(std::span<const double> image, ImageShape shape,
         for (Elements column = 0; column < to.width; ++column) {
             Elements x = orientation.mirror == Mirror::x ? to.width - 1 - column : column;
             Elements y = orientation.mirror == Mirror::y ? to.height - 1 - row : row;
-            // Undo the turns: (x, y) of an image turned clockwise was (y, height − 1 − x).
+            // Undo the rotation: (x, y) of an image rotated clockwise was (y, height − 1 − x).
             ImageShape now = to;
             for (int turn = 0; turn < orientation.turns; ++turn) {
                 const Elements before_x = y, before_y = now.width - 1 - x;
@@ -98,10 +98,10 @@ std::string GainFit::text() const {
             how += (how.empty() ? "" : ", then ") + words;
     };
     add(orientation.turns > 0,
-        fmt::format("turned clockwise by {} degrees", 90 * orientation.turns));
+        fmt::format("rotated clockwise by {} degrees", 90 * orientation.turns));
     add(orientation.mirror == Mirror::x, "mirrored left to right");
     add(orientation.mirror == Mirror::y, "mirrored top to bottom");
-    add(reciprocal, "inverted to its reciprocal");
+    add(reciprocal, "replaced by its reciprocal");
     return fmt::format("{} (correlation of fine detail {:.2f}, as given {:.2f})", how, best, given);
 }
 

@@ -10,10 +10,10 @@
 
 namespace sextant::registration {
 
-/// The mirror image of a gain image that is used: none, left to right, or top to bottom.
+/// The mirroring of a gain image: none, left to right, or top to bottom.
 enum class Mirror { none, x, y };
 
-/// How a gain image is turned and mirrored before it is used: first turned, then mirrored.
+/// The orientation of a gain image: it is rotated, then mirrored, before it is used.
 struct GainOrientation {
     int turns = 0; ///< quarter turns clockwise
     Mirror mirror = Mirror::none;
@@ -21,8 +21,8 @@ struct GainOrientation {
     bool operator==(const GainOrientation&) const = default;
 };
 
-/// Returns an image of this shape turned and mirrored. Its width and height are exchanged by an odd
-/// number of quarter turns.
+/// Rotates and mirrors an image of this shape. An odd number of quarter turns swaps its width and
+/// height.
 std::vector<double> oriented(std::span<const double> image, ImageShape shape,
                              GainOrientation orientation);
 
@@ -30,7 +30,7 @@ std::vector<double> oriented(std::span<const double> image, ImageShape shape,
 struct GainFit {
     GainOrientation orientation; ///< the one that fits best, relative to the image as it is used
     bool reciprocal = false;     ///< true if the reciprocal of the image fits
-    double given = 0, best = 0;  ///< correlations of the fine detail, as it is used and at best
+    double given = 0, best = 0;  ///< correlations of the fine detail: as used, and the best
 
     /// Returns "mirrored left to right (correlation of fine detail 0.41, as given 0.01)".
     std::string text() const;

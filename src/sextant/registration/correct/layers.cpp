@@ -16,12 +16,12 @@ namespace sextant::registration {
 
 namespace {
 
-/// The fraction of the window that is tapered. A flat window keeps more of the frame; the border of
-/// a tapered one moves less with the specimen.
+/// The fraction of the window that is tapered. Less taper keeps more of the frame; more taper lets
+/// less of the specimen enter and leave at the border.
 constexpr double tapered = .3;
 /// Frequencies up to this one are used, in radians per pixel, with the weights exp(−(q s)²).
 constexpr double highest = 2.4, decay = .5;
-/// Least 1 − |a|² at which the layers count as told apart.
+/// Minimum of 1 − |a|² at which the layers count as separable.
 constexpr float least_determined = .2F;
 /// Lower bound of 1 − |a|² in divisions. A larger one would bias displacements.
 constexpr float smallest_determined = 1e-3F;
@@ -91,9 +91,9 @@ std::vector<Point> displacements(std::size_t frames, std::span<const Link> links
 } // namespace
 
 bool Layers::has_still_layer() const {
-    // Without a still layer, `still` is below .12 in series of all specimens, also if they rotate.
-    // Nor does any ring exceed a strength of .1: a specimen that moves across the border of the
-    // window leaves a part of itself there.
+    // Without a static layer, `still` is below .12 for all specimens, including rotating ones. No
+    // ring exceeds a strength of .1, although a specimen that crosses the border of the window
+    // leaves a part of itself in the static layer.
     constexpr double least_moving = .4, least_still = .3, least_strength = .1, least_share = .05,
                      least_ring = .5;
     return moving > least_moving && determined > least_share &&
@@ -303,7 +303,7 @@ LayerFit::Split LayerFit::split(std::span<const Values> spectra,
 }
 
 /// Returns the Gauss-Newton step of one displacement, at most one pixel long; nothing if the
-/// frequencies at which the layers are told apart do not determine it. The moving layer is used
+/// frequencies at which the layers are separable do not determine it. The moving layer is used
 /// without the frame itself, which is one of `others` + 1 frames that contribute; none of them if
 /// `others` is 0.
 std::optional<Point> LayerFit::step(const Values& spectrum, Point shift, const Split& layers,
@@ -388,9 +388,10 @@ double LayerFit::residual(std::span<const Point> shifts) const {
     return sum;
 }
 
-/// Returns the largest power of the still layer relative to that of the moving layer in a ring of
-/// frequencies. The powers are the products of the layers of even and odd frames, which have hardly
-/// any noise in common. Rings in which the still layers do not correlate are ignored.
+/// Returns the power of the static layer relative to that of the moving layer in the ring of
+/// frequencies in which it is largest. The powers are the products of the layers of even and odd
+/// frames, which have hardly any noise in common. Rings in which the static layers do not correlate
+/// are ignored.
 double LayerFit::strongest_ring(std::span<const Point> shifts) const {
     std::array<std::vector<Values>, 2> spectra;
     std::array<std::vector<Point>, 2> where;
@@ -534,7 +535,7 @@ Changes changes_of(const Eigen::VectorXd& image, ImageShape shape, const Eigen::
     return changes;
 }
 
-/// Returns an orthonormal basis of changes that are no motion: of the level, of the contrast of
+/// Returns an orthonormal basis of changes other than motion: of the level, of the contrast of
 /// `image`, and of shading, which is a polynomial of degree 2.
 Eigen::MatrixXd other_changes(const Eigen::VectorXd& image, ImageShape shape,
                               const Eigen::VectorXd& window) {
@@ -631,7 +632,7 @@ bool held_back(ImageShape shape, std::span<const std::vector<float>> images) {
         explains_even.dot((.5 * (cross + cross.transpose())).ldlt().solve(explains_odd));
     const double all = change[0].dot(change[1]);
     const double correlation = all / std::sqrt(change[0].squaredNorm() * change[1].squaredNorm());
-    // The share has a standard deviation of about .03 / correlation.
+    // The fraction has a standard deviation of about .03 / correlation.
     constexpr double least_correlation = .3, uncertain = .08, least_share = .05, least_pull = .02;
     const double share = explained / all;
     const double pull = std::sqrt(along.squaredNorm() / static_cast<double>(count)) *

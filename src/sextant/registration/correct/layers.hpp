@@ -15,27 +15,27 @@
 
 namespace sextant::registration {
 
-/// The separation of a series into two layers: one that moves, and one that stands still.
+/// The separation of a series into a moving layer and a static layer.
 ///
 /// The spectrum of frame k is modelled as F_k(q) = A(q) exp(−i q·t_k) + S(q), where A is the moving
-/// layer (the specimen) in frame 0, S is the still layer, and t_k is the displacement of the
+/// layer (the specimen) in frame 0, S is the static layer, and t_k is the displacement of the
 /// specimen in frame k, in pixels to the right and downward. With a = mean exp(−i q·t_k), the
 /// least-squares solution is, at each frequency,
 ///   A = (mean F_k exp(i q·t_k) − conj(a) mean F_k) / (1 − |a|²),   S = mean F_k − a A.
-/// The layers can be told apart only at frequencies at which 1 − |a|² is not small, so not at
-/// wavelengths that are long compared to the distance over which the specimen has moved.
+/// The layers can be separated only at frequencies at which 1 − |a|² is not small, so not at
+/// wavelengths that are long compared with the distance over which the specimen has moved.
 struct Layers {
     std::vector<Point> shifts; ///< t_k, relative to the first frame
-    /// The displacements according to pairs of frames, which a still layer may hold back.
+    /// The displacements according to pairs of frames, which a static layer biases towards zero.
     std::vector<Point> apparent;
-    /// Correlations of the two layers as found in the first and in the second half of the frames,
-    /// −1 to 1. Noise does not correlate; neither do parts of one layer that wrong displacements
-    /// leave in the other.
+    /// For each layer, the correlation (−1 to 1) between its estimates from the first and from the
+    /// second half of the frames. Noise does not correlate; neither do parts of one layer that
+    /// wrong displacements leave in the other.
     double moving = 0, still = 0;
-    double strength = 0; ///< power of the still layer, relative to that of the moving layer
+    double strength = 0; ///< power of the static layer, relative to that of the moving layer
     double ring = 0;     ///< the same in the ring of frequencies in which it is largest
     double determined =
-        0; ///< fraction of the weighted frequencies at which layers can be told apart
+        0; ///< fraction of the weighted frequencies at which layers can be separated
 
     /// True if both layers exist.
     bool has_still_layer() const;
@@ -44,13 +44,13 @@ struct Layers {
 /// Returns the RMS of displacements from their mean, in pixels.
 double spread_of(std::span<const Point> shifts);
 
-/// Returns true if something that stands still seems to hold back the apparent motion of a series
-/// whose specimen moves by less than its detail.
+/// Returns true if a static layer seems to bias the apparent motion of a series towards zero.
+/// Requires  that the specimen moves by less than the size of its details.
 ///
 /// Frames are then M − (t_k − t̄)·∇A, where M is their mean and A the specimen. The change D of the
-/// frames along their apparent motion is compared with the changes by which affine motions change
-/// M. Without a still layer they explain it; otherwise they explain the fraction c < 1 of its
-/// power, and the true motion is 1/c times the apparent one. All powers are products of even and
+/// frames along their apparent motion is compared with the changes that affine motions of M cause.
+/// Without a static layer, these explain D; otherwise, they explain a fraction c < 1 of its power,
+/// and the true motion is 1/c times the apparent one. All powers are products of even and
 /// odd frames, so noise does not contribute.
 ///
 /// Input     as that of LayerFit.
@@ -60,9 +60,9 @@ bool held_back(ImageShape shape, std::span<const std::vector<float>> images);
 /// Finds the layers of some frames, which may be reduced in size.
 ///
 /// Starts are the displacements from pairs of frames, and from pairs of frames of which the mean of
-/// all frames has been subtracted; the second is not attracted by the still layer. From each start,
-/// Gauss-Newton steps minimise Σ_k |F_k − S − A_k exp(−i q·t_k)|² over all t_k, where A_k is the
-/// moving layer without frame k. The start with the smaller residual is kept.
+/// all frames has been subtracted; the latter are not attracted by the static layer. From each
+/// start, Gauss-Newton steps minimise Σ_k |F_k − S − A_k exp(−i q·t_k)|² over all t_k, where A_k is
+/// the moving layer without frame k. The start with the smaller residual is kept.
 ///
 /// Cost      O(frames · pixels · log pixels), and ten steps of O(frames · pixels).
 /// Deterministic
@@ -77,9 +77,8 @@ class LayerFit {
     LayerFit(ImageShape shape, std::span<const std::vector<float>> images);
 
     /// Returns the layers, or nothing if there are fewer than `least_frames` images or the contrast
-    /// of some is inverted. With `quick`, returns
-    /// nothing without a fit if displacements from pairs of frames already show that the specimen
-    /// moves and that no still layer exists.
+    /// of some is inverted. With `quick`, also returns nothing, without a fit, if displacements
+    /// from pairs of frames already show that the specimen moves and that no static layer exists.
     std::optional<Layers> fit(bool quick);
 
     /// Returns the displacement of another image of the same series, relative to the first image.
@@ -87,14 +86,14 @@ class LayerFit {
 
   private:
     using Values = std::vector<std::complex<float>>;
-    /// A frequency that is used; one of each pair q and −q.
+    /// A frequency that is used: one of each pair q and −q.
     struct Frequency {
         Elements column, row; ///< index in a transform
         float x, y;           ///< radians per pixel
         float weight;
     };
 
-    /// Two images whose displacement is looked for.
+    /// Two images whose displacement is to be found.
     struct Pair {
         const Values *from, *to;
     };

@@ -156,7 +156,7 @@ MatchedPixels matched_pixels(const MatchedRegion& region, std::span<const std::i
         const double masked = 1 - static_cast<double>(set) / static_cast<double>(shape.elements());
         if (masked > suspicious)
             matched.warning = fmt::format("{}: {:.3g} % of the pixels are masked (0); invert the "
-                                          "mask if these are the pixels that should count",
+                                          "mask if these are the pixels to compare",
                                           name, 100 * masked);
     }
     for (const Polygon& polygon : region.polygons)
@@ -175,20 +175,20 @@ MatchedPixels matched_pixels(const MatchedRegion& region, std::span<const std::i
         }
     }
     if (matched.pixels == 0)
-        throw InvalidData(fmt::format("{}: no pixel of the frames of {} counts, expected some",
+        throw InvalidData(fmt::format("{}: no pixel of the frames of {} is selected, expected some",
                                       region.mask ? name : "mask", series.path()));
     matched.box = whole ? area_of(shape) : around;
     if (std::min(matched.box.shape.width, matched.box.shape.height) < least_side)
         throw InvalidData(fmt::format(
-            "mask and roi: the pixels that count are within {}x{} pixels, expected at least {}x{}",
+            "mask and roi: the selected pixels are within {}x{} pixels, expected at least {}x{}",
             around.shape.width, around.shape.height, least_side, least_side));
     constexpr double least = .3;
     const double part =
         static_cast<double>(matched.pixels) / static_cast<double>(matched.box.shape.elements());
     if (part < least)
         throw InvalidData(
-            fmt::format("mask and roi: only {:.2g} % of the {}x{} pixels {} count, expected at "
-                        "least {:.0f} %{}",
+            fmt::format("mask and roi: only {:.2g} % of the {}x{} pixels {} are selected, expected "
+                        "at least {:.0f} %{}",
                         100 * part, matched.box.shape.width, matched.box.shape.height,
                         whole ? "of a frame" : "of the smallest rectangle around them", 100 * least,
                         whole ? " with displacement fields or scanned rows" : ""));

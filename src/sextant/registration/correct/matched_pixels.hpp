@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-// The pixels of frames that count when frames are compared. All other pixels are gaps for the
-// registration, but not in averages and aligned frames.
+// The pixels that are compared. All other pixels are gaps for the registration, but not in averages
+// and aligned frames.
 namespace sextant::registration {
 
 /// A polygon: its outline, and the outlines of holes. Coordinates are in pixels; the first pixel of
@@ -25,35 +25,34 @@ using Polygon = std::vector<std::vector<Point>>;
 /// field.
 std::vector<Polygon> read_polygons(const std::string& path);
 
-/// The part of frames that is compared: the pixels of all given members. All may be empty.
+/// The part of frames to compare: the pixels selected by all given members. All may be empty.
 struct MatchedRegion {
-    OpenImage mask;                     ///< image with the shape of frames: nonzero pixels count
-    std::vector<Polygon> polygons = {}; ///< pixels whose centre is inside any polygon count
+    OpenImage mask; ///< image with the shape of frames: nonzero pixels are compared
+    std::vector<Polygon> polygons = {}; ///< pixels with their centre in one are compared
 
     bool empty() const { return !mask && polygons.empty(); }
 };
 
-/// The pixels that count: the smallest rectangle that contains them, and the pixels within it.
+/// The compared pixels: the smallest rectangle that contains them, and a mask of this rectangle.
 struct MatchedPixels {
     PixelArea box;
-    std::vector<std::uint8_t> counts; ///< of the box, row by row: 1 if the pixel counts
-    std::int64_t pixels = 0;          ///< number of pixels that count
+    std::vector<std::uint8_t> counts; ///< of the box, row by row: 1 if the pixel is compared
+    std::int64_t pixels = 0;          ///< number of compared pixels
     std::uint64_t hash = 0;
     std::string warning = {}; ///< set if the mask is probably inverted
 };
 
-/// Finds the pixels that count.
+/// Finds the pixels to compare.
 ///
 /// Input     the region; the rectangle x, y, width, height, or nothing for whole frames; the
-/// series.
-///           `whole`: the box is that of whole frames.
+///           series. `whole`: the box is that of whole frames.
 /// Throws    InvalidData, with the path and both shapes, if the mask does not have the shape of the
-///           frames, the rectangle is not inside the frames, no pixel counts, or so few pixels of
-///           the box count that frames could not be compared.
+///           frames, the rectangle is not inside the frames, no pixel is selected, or too few
+///           pixels of the box are selected for a comparison.
 MatchedPixels matched_pixels(const MatchedRegion& region, std::span<const std::int64_t> rectangle,
                              const FrameSource& series, bool whole);
 
-/// Presents the box of a series; pixels that do not count are gaps (NaN).
+/// The box of each frame of a series; pixels that are not compared are gaps (NaN).
 class MatchedFrames : public FrameSource {
   public:
     /// The source and the pixels must outlive this object.

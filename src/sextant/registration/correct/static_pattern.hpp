@@ -21,8 +21,8 @@ class Communicator;
 
 namespace sextant::registration {
 
-/// The part of a frame in which the layers of a series are searched for (layers.hpp): the centre of
-/// a level of the frame's pyramid.
+/// The part of a frame from which the layers of a series are computed (layers.hpp): the centre of a
+/// level of the frame's pyramid.
 struct PatternView {
     int level = 0;
     PixelArea area; ///< in pixels of the level
@@ -40,16 +40,16 @@ std::vector<float> seen_in(const PatternView& view, const Pyramid& frame);
 /// series of fewer than LayerFit::least_frames, or of frames of less than 32 pixels per side.
 std::vector<std::int64_t> frames_for_layers(std::int64_t frames, ImageShape shape);
 
-/// What stands still on the detector. The mean of the patterns over the frame is 0.
+/// The pattern that is fixed to the detector. The mean of the patterns over the frame is 0.
 struct StaticPattern {
     ImageShape shape; ///< of the frames that are compared
-    /// The pattern that registration subtracts. At wavelengths at which the layers cannot be told
-    /// apart, it is the mean of the series.
+    /// The pattern that is subtracted for registration. At wavelengths at which the layers cannot
+    /// be separated, it is the mean of the series.
     std::vector<float> matched;
-    /// The pattern that results are without: 0 at these wavelengths, so that nothing of the
-    /// specimen is subtracted.
+    /// The pattern that is subtracted from results. It is 0 at these wavelengths, so that nothing
+    /// of the specimen is subtracted.
     std::vector<float> known;
-    /// Pixels with the same sample in all frames, for example behind a beam stop. They are gaps.
+    /// Pixels with the same sample in all frames, for example behind a beam stop. They become gaps.
     std::vector<Elements> constant;
     double deviation = 0; ///< standard deviation of `known`
     /// By frame: the factor by which the pattern is multiplied.
@@ -59,17 +59,17 @@ struct StaticPattern {
     std::vector<float> image() const;
 };
 
-/// Returns the change that subtracts a pattern, which is a member of `pattern`, multiplied by the
-/// frame's level, and replaces its
-/// constant pixels with gaps.
+/// Returns the change that subtracts `values` of a pattern, multiplied by the frame's level, and
+/// replaces constant pixels with gaps.
 RowChange without_static(std::shared_ptr<const StaticPattern> pattern,
                          std::vector<float> StaticPattern::*values);
 
 /// Computes the static pattern of a series from whole frames and the displacements of the specimen,
 /// by the formulas of Layers. Each rank adds its frames.
 ///
-/// Frames larger than 1024 pixels are reduced for the part of the specimen that the mean of the
-/// series still shows.
+/// The specimen's contribution to the mean of the series is computed from frames reduced to at most
+/// 1024 pixels per side.
+///
 /// Cost      memory: 12 bytes per pixel of a frame, and 32 bytes per pixel of the reduced frame.
 class StaticSum {
   public:
@@ -80,8 +80,8 @@ class StaticSum {
     void add(std::span<const float> samples, std::optional<Point> shift);
 
     /// Returns the pattern, the same on every rank; only constant pixels if frames were added
-    /// without shifts. Requires that a frame was added on some rank. Collective. Deterministic  for
-    /// the same number of ranks.
+    /// without shifts. Requires that a frame was added on some rank. Collective.
+    /// Deterministic  for the same number of ranks.
     StaticPattern pattern(const Communicator& communicator);
 
   private:
@@ -94,7 +94,7 @@ class StaticSum {
     Elements factor_; ///< width of a reduced pixel
     FourierImage forward_, backward_;
     std::vector<float> sum_;  ///< of the frames without their means
-    std::vector<float> same_; ///< the sample of all frames; NaN if they differ; infinite without
+    std::vector<float> same_; ///< the sample of all frames; NaN: they differ; infinite: no frames
     Values aligned_, scratch_;
     std::vector<Point> shifts_;
 };

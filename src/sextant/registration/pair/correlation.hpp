@@ -25,7 +25,8 @@ struct Resemblance {
 /// The motions that a Correlation searches.
 struct CorrelationRange {
     double around = 0; ///< the middle of the angles, in radians
-    /// The largest shift, in pixels; at most half the image size along each axis.
+    /// The largest shift, in pixels; shifts are also limited to half the image size along each
+    /// axis.
     double farthest = std::numeric_limits<double>::infinity();
     bool inverts = false; ///< also search for opposite contrast
 };

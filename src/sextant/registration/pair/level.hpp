@@ -42,12 +42,12 @@ struct Tiling {
     }
 };
 
-/// Returns the tiles of a frame that its uncertainty is estimated from: large enough for their
+/// Returns the tiles from which the uncertainty of a frame is estimated: large enough for their
 /// noise to be hardly correlated, but small enough that several fit into the frame.
 Tiling tiling_of(ImageShape frame);
 
-/// Returns the fraction of the variance of noise, filtered by a Gaussian of `sigma`, that remains
-/// if the correlation of adjacent tiles is ignored. Only the smallest tiles differ from 1.
+/// Returns the fraction of the variance of a sum over noise, filtered by a Gaussian of `sigma`,
+/// that remains if the correlation of adjacent tiles is ignored; 1 except for the smallest tiles.
 double noise_within_tiles(const Tiling& tiling, double sigma);
 
 /// Returns the sums over all tiles.

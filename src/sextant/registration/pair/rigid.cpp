@@ -40,7 +40,7 @@ double lead_of_unrelated(ImageShape shape) {
 /// Fits that end closer together than this, in pixels of the coarsest level, count as one fit.
 constexpr double distinct_fits = 2;
 
-/// Returns the distance of the rows that steps on the finest level use.
+/// Returns the row step on the finest level.
 Elements row_step_of(double prefilter) {
     return prefilter >= usual_prefilter ? 2 : 1;
 }
@@ -76,7 +76,7 @@ class RigidRun {
     RigidResult locate(const Pyramid& reference, const Pyramid& moved, double farthest);
     RigidResult refine(const Pyramid& reference, const Pyramid& moved, const RigidMotion& start);
 
-    /// Returns the largest shift that is searched between frames at a distance in their series.
+    /// Returns the largest shift that is searched between two frames, `distance` frames apart.
     double farthest(std::int64_t distance) const {
         return options_.most_shift ? *options_.most_shift * static_cast<double>(distance)
                                    : std::numeric_limits<double>::infinity();

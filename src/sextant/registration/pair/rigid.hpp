@@ -86,9 +86,9 @@ class RigidRegistration {
     ~RigidRegistration();
 
     /// Input     two filled pyramids of this shape and number of levels (InvalidTask otherwise);
-    /// the
-    ///           distance of the frames in their series, by which RigidOptions::most_shift is
-    ///           multiplied. Only starts of the search are limited; steps may end beyond.
+    ///           the distance of the frames in their series, by which RigidOptions::most_shift is
+    ///           multiplied. Only starts of the search are limited; refinement may exceed the
+    ///           limit.
     RigidResult align(const Pyramid& reference, const Pyramid& moved, std::int64_t distance = 1);
     /// Same as align(), but without steps on the finest level: the motion is correct to within
     /// about a tenth of a pixel. The uncertainty, the misfit and `ncc_before` are not computed;

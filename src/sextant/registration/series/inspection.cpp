@@ -245,7 +245,7 @@ void correct(SeriesState& state) {
     state.source = std::move(corrected);
 }
 
-/// Finds the pixels that count when frames are compared.
+/// Finds the pixels to compare.
 void choose_pixels(SeriesState& state) {
     const RegistrationOptions& options = state.options;
     RegistrationResult& result = state.result;
@@ -410,8 +410,8 @@ void compare(SeriesState& state, FrameSource& frames) {
     inspection.seen_frames = std::move(again.seen_frames);
 }
 
-/// Returns the brightness of each frame relative to the usual one, by which everything that it
-/// shows is multiplied; 1 if it changes little, or if the samples are differences.
+/// Returns the brightness of each frame relative to the usual one; 1 if it changes little, or if
+/// the samples are differences.
 std::vector<float> levels_of(const SeriesInspection& inspection) {
     std::vector<FrameStatistics> usable;
     double least = HUGE_VAL, most = 0;
@@ -432,7 +432,7 @@ std::vector<float> levels_of(const SeriesInspection& inspection) {
     return levels;
 }
 
-/// All-gathers the parts of usable frames in which layers are searched for. Collective.
+/// All-gathers the parts of usable frames from which layers are computed. Collective.
 std::vector<std::vector<float>> gather_seen(SeriesState& state) {
     SeriesInspection& inspection = state.inspection;
     const std::vector<float> levels = levels_of(inspection);
@@ -482,8 +482,8 @@ void add_frames(SeriesState& state, const LayerFit* layers, StaticSum& sum) {
     }
 }
 
-/// Finds what stands still on the detector, and removes it from now on; without layers, only
-/// constant pixels. Returns false if there is nothing to remove. Collective.
+/// Computes the static pattern and subtracts it from now on; without layers, only constant pixels
+/// are removed. Returns false if there is nothing to remove. Collective.
 bool remove_pattern(SeriesState& state, const LayerFit* layers) {
     std::optional<StaticSum> sum;
     agree(state.communicator, [&] {
@@ -510,15 +510,15 @@ bool remove_pattern(SeriesState& state, const LayerFit* layers) {
     return true;
 }
 
-/// What the parts of frames that were kept during the inspection show.
+/// Results from the parts of frames that were kept during the inspection.
 struct Seen {
     std::optional<LayerFit> fit;
-    std::optional<Layers> layers; ///< none if it is clear that nothing stands still
+    std::optional<Layers> layers; ///< none if there is clearly no static layer
     bool held_back = false;       ///< see registration::held_back()
 };
 
-/// The smallest detail of the frames in which layers are searched for, and the least spread of the
-/// displacements with which layers are known well, in pixels of these frames.
+/// The smallest detail of the frames from which layers are computed, and the smallest spread of
+/// displacements at which layers are known well, in pixels of these frames.
 constexpr double smallest_detail = .4, least_spread = 1.5;
 
 Seen look_for_layers(SeriesState& state) {
@@ -653,7 +653,7 @@ void remove_shading(SeriesState& state) {
 void remove_static(SeriesState& state) {
     if (state.options.static_pattern == StaticSearch::off)
         return;
-    // A pattern that grows on the specimen is in part like one that stands still.
+    // Contamination that grows on the specimen can look like a static pattern.
     if (state.flattened && state.options.flatten == Flattening::automatic)
         return;
     const auto stands_still = [](const Seen& seen) {
@@ -666,7 +666,7 @@ void remove_static(SeriesState& state) {
         return;
     if (seen.layers->has_still_layer())
         remove_pattern(state, &*seen.fit);
-    // The layers of a specimen that moves little are not known well enough.
+    // If the specimen moves little, the layers are not known well enough.
     state.result.held_back = seen.held_back || spread_of(seen.layers->shifts) < least_spread;
 }
 

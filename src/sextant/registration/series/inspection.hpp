@@ -52,14 +52,14 @@ void inspect_frames(SeriesState& state);
 /// Aligns the rows of bidirectional scans, if they are recognised in up to 16 frames.
 void align_rows(SeriesState& state);
 
-/// Restricts the comparison of frames to the pixels that count, if not all do.
+/// Restricts the comparison of frames to the selected pixels, if not all are selected.
 void match_pixels(SeriesState& state);
 
 /// Removes the shading of frames for registration if it changes within the series. Fails if fewer
 /// than two frames are usable.
 void remove_shading(SeriesState& state);
 
-/// Subtracts what stands still on the detector, if the specimen moves and there is such a pattern
+/// Subtracts the static pattern of the detector, if there is one and the specimen moves
 /// (layers.hpp).
 void remove_static(SeriesState& state);
 

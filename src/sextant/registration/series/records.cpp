@@ -69,7 +69,7 @@ Record record_of(RegistrationOptions& options) {
         .between(0, 1 << 20);
     record
         .add("least_registered", options.least_registered, "FRACTION",
-             "smallest fraction of the usable frames that must be registered; fewer: an error")
+             "fraction of the usable frames that must be registered; fewer are an error")
         .between(0, 1);
     record.add("average", options.average,
                {{"plain", AverageKind::plain}, {"weighted", AverageKind::weighted}}, "NAME",
@@ -83,7 +83,7 @@ Record record_of(RegistrationOptions& options) {
                "WHEN", "remove varying shading before registration");
     record.add("static", options.static_pattern,
                {{"auto", StaticSearch::automatic}, {"off", StaticSearch::off}}, "WHEN",
-               "subtract what stands still on the detector");
+               "find and subtract a pattern that is fixed to the detector");
     record.add("contrast", options.contrast,
                {{"auto", ContrastSearch::automatic}, {"same", ContrastSearch::same}}, "NAME",
                "contrast of frames; auto recognises inverted ones");
@@ -98,10 +98,10 @@ Record record_of(RegistrationOptions& options) {
              "compare only this part of frames: first column and row, width, height")
         .between(0, 1 << 30);
     record.add("bidirectional", codec_of(options.bidirectional), "SHIFT",
-               "align the rows of bidirectional scans: auto, off, or pixels");
+               "shift of odd rows in bidirectional scans: auto, off, or pixels");
     record
         .add("max_shift", options.rigid.most_shift, "PIXELS",
-             "largest motion between neighbours in pixels; default: half a frame")
+             "largest motion between neighbouring frames in pixels; default: half a frame")
         .between(0, 1 << 20);
     constexpr double half_turn = 180;
     record

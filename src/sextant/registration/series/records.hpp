@@ -49,8 +49,9 @@ enum class ThreadWork {
 /// the series (`automatic`), always, or never. Averages still contain the shading.
 enum class Flattening { automatic, on, off };
 
-/// Treatment of what stands still on the detector while the specimen moves, such as a beam stop, a
-/// gain pattern, dust or a background: found and subtracted (`automatic`), or kept.
+/// Treatment of a pattern that is fixed to the detector while the specimen moves, such as a beam
+/// stop, fixed-pattern noise, dust or a background: it is found and subtracted (`automatic`), or
+/// kept.
 enum class StaticSearch { automatic, off };
 
 /// Treatment of frames of opposite contrast, as in focal series. `automatic` recognises them by
@@ -104,12 +105,12 @@ struct RegistrationOptions {
     std::string frames = "sound";
     registration::Despike despike;         ///< replacement of outliers with gaps
     registration::DetectorImages detector; ///< dark image, gain image and defective pixels
-    /// The pixels that count when frames are compared; empty: all. Only the smallest rectangle
-    /// around these pixels is read for the comparison, except for displacement fields and scanned
-    /// rows. Results cover whole frames.
+    /// The pixels to compare; empty: all. Only the smallest rectangle around these pixels is read
+    /// for the comparison, except for displacement fields and scanned rows. Results cover whole
+    /// frames.
     registration::MatchedRegion region;
-    /// The pixels outside this rectangle of frames do not count: x, y, width and height. Empty: all
-    /// of the region count.
+    /// Only the part of the region in this rectangle is compared: x, y, width and height. Empty:
+    /// all of the region.
     std::vector<std::int64_t> roi;
     registration::Bidirectional bidirectional; ///< alignment of the odd rows of scanned frames
     /// The use of a rank's threads. It affects results only within the stated tolerance, and not at
@@ -237,12 +238,12 @@ struct RegistrationResult {
     registration::ThreadPlan thread_plan; ///< use of threads, and predicted times
     /// Statistics of threads that take whole frames, for the threads of all ranks in rank order.
     registration::FrameThreadUse thread_use;
-    /// What stands still on the detector; null if nothing was found.
+    /// The static pattern of the detector; null if none was found.
     std::shared_ptr<const registration::StaticPattern> static_pattern = {};
-    /// True if something that stands still on the detector seems to hold back the motions. All
-    /// frames are then marked FrameNumbers::held_back.
+    /// True if a static pattern of the detector seems to bias the motions towards zero. All frames
+    /// are then marked FrameNumbers::held_back.
     bool held_back = false;
-    /// The rectangle of frames that was compared, and the number of its pixels that count; the area
+    /// The rectangle of frames that was compared, and the number of compared pixels in it; the area
     /// of whole frames without RegistrationOptions::region and roi.
     registration::PixelArea matched;
     std::int64_t matched_pixels = 0;
@@ -259,8 +260,8 @@ struct RegistrationResult {
     /// The Fourier ring correlation of two half averages, each of every second frame. Only on rank
     /// 0, if two or more frames are averaged.
     registration::RingCorrelation resolution = {};
-    /// If frames carry too little signal to be registered to one another: the number of frames in
-    /// the sums that were registered first (sums.hpp); otherwise 0.
+    /// The number of frames per sum, if sums were registered first because frames carry too little
+    /// signal to be registered to one another (sums.hpp); otherwise 0.
     std::int64_t weak = 0;
     std::int64_t inverted = 0; ///< number of registered frames with the opposite contrast of the
                                ///< reference; the signals of their contrasts are negative

@@ -104,8 +104,8 @@ struct SeriesInspection {
     /// pyramids, unless the samples are corrected afterwards.
     std::shared_ptr<Team> team = {};
     std::shared_ptr<PairReader> reader = {};
-    /// The parts of this rank's frames from which layers are found (frames_for_layers()), one after
-    /// another, and the numbers of these frames.
+    /// The numbers of this rank's frames from which layers are computed (frames_for_layers()), and
+    /// the parts of these frames, one after another.
     std::vector<std::int64_t> seen_frames = {};
     std::vector<float> seen = {};
 };
@@ -130,12 +130,12 @@ struct SeriesState {
     /// Points to `source` or `unaligned` if it corrects samples; otherwise null.
     CorrectedFrames* corrections = nullptr;
     std::uint64_t detector = 0;                         ///< hash of the detector images
-    std::optional<MatchedPixels> matched = {};          ///< set if not all pixels count
+    std::optional<MatchedPixels> matched = {};          ///< set if not all pixels are compared
     std::unique_ptr<MatchedFrames> matched_frames = {}; ///< `source` with only these pixels
     /// `source` or `matched_frames` without shading, if needed.
     std::unique_ptr<ChangedFrames> flattened = {};
-    /// If something stands still: the frames that are compared without it, and, if they are whole,
-    /// `source` without it, for results.
+    /// If there is a static pattern: the compared frames without it, and, if whole frames are
+    /// compared, `source` without it, for results.
     std::unique_ptr<ChangedFrames> without_static = {}, shown_without_static = {};
     /// The frames that are compared, with frames of opposite contrast inverted.
     std::unique_ptr<FrameSource> inverted = {};

@@ -29,7 +29,7 @@ struct Groups {
         return number + 1 == count() ? rest : rest.first(size);
     }
     std::size_t group_of(std::size_t index) const { return std::min(index / size, count() - 1); }
-    /// The mean number of the frames of a group.
+    /// The mean of the frame numbers of a group.
     double centre(std::size_t number) const {
         double sum = 0;
         for (const std::int64_t frame : group(number))

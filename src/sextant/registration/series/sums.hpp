@@ -9,9 +9,9 @@
 
 namespace sextant::registration {
 
-/// Positions of frames that follow from registrations of sums of neighbouring frames.
+/// Positions of frames, interpolated from registrations of sums of neighbouring frames.
 struct SumsRegistration {
-    std::int64_t size = 0;      ///< number of frames in each sum; 0 if no sums could be registered
+    std::int64_t size = 0;      ///< number of frames per sum; 0 if no sums could be registered
     std::size_t registered = 0; ///< number of frames of registered sums, on all ranks
     std::vector<FrameRegistration> frames = {}; ///< this rank's frames
     std::int64_t reference = 0;
@@ -23,8 +23,8 @@ struct SumsRegistration {
 ///
 /// Input     the usable frames of all ranks; the statistics of all frames; this rank's frames after
 ///           the inspection. options.reference, if set, is the reference.
-/// Output    `size` is 0 if sums of any size place fewer frames than `at_least`. Otherwise the
-///           result with the most registered frames. The other frames are in doubt and not sound.
+/// Output    the result of the size with the most registered frames; `size` is 0 if these are fewer
+///           than `at_least`. Frames of sums that are not registered are in doubt and not sound.
 ///           Uncertainties are those of the sums.
 /// Cost      the registration of a series of a quarter of the frames, and up to the same again if
 ///           larger sums are needed. Results are not stored in the ledger.

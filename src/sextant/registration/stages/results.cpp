@@ -26,9 +26,9 @@ std::string doubt_of(const FrameRegistration& frame, bool weak) {
     if (frame.result.unrelated)
         return "the frame is no more similar to its reference than noise";
     if (frame.implausible)
-        return "the motion is outside the search range, or worse than no motion";
+        return "the motion is outside the search range, or the NCC is lower than without it";
     if (weak)
-        return "its position is hardly determined";
+        return "its position is poorly determined";
     if (frame.in_doubt)
         return "registrations to the frames around it disagree";
     return "a registration to a frame next to it is ambiguous";
@@ -194,14 +194,14 @@ void gather_frames(SeriesState& state) {
     summarise_rows(state);
 }
 
-/// Warns of weak frames whose positions are hardly determined.
+/// Warns of weak frames whose positions are poorly determined.
 void warn_of_undetermined(SeriesState& state) {
     const auto count = std::ranges::count_if(state.result.frames, [](const auto& frame) {
         return frame.left_out.empty() && frame.in_doubt;
     });
     if (state.result.weak > 0 && count > 0)
         state.result.warnings.push_back(
-            fmt::format("the positions of {} of {} frames are hardly determined", count,
+            fmt::format("the positions of {} of {} frames are poorly determined", count,
                         state.result.frames.size()));
 }
 

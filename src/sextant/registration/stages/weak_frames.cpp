@@ -73,7 +73,7 @@ WeakFit compared(const FrameAndOthers& one, double prefilter) {
         fit.common[p] = alike.scale * all.jd[diagonal[p]];
         const double jj = all.jj[diagonal[p]];
         const double mean = (fit.of_frame[p] - alike.ncc * fit.of_average[p]) / jj;
-        double shares = 0; // the sum of the squared shares of the tiles
+        double shares = 0; // sum of the squared weights of the tiles
         for (const kernel::RigidSums& tile : tiles) {
             const auto [frame, average] = scores(tile);
             const double share = tile.jj[diagonal[p]] / jj;
@@ -95,7 +95,7 @@ struct WeakFrame {
     WeakFit fit;
 };
 
-/// What the frames of a series have in common.
+/// Properties that are estimated from all frames of a series.
 struct CommonFit {
     double ncc = 0, variance = 0;  ///< mean of the NCCs, and the variance that is not noise
     double typical = 0;            ///< median of the NCCs
@@ -139,7 +139,7 @@ CommonFit common_fit(std::span<const WeakFrame> frames, double prefilter) {
     return all;
 }
 
-/// A step ψ before a frame's motion, with its covariance; infinite if it is unknown.
+/// A step ψ applied before a frame's motion, with its covariance; infinite if it is unknown.
 struct WeakStep {
     RigidMotion motion;
     Matrix covariance;
@@ -176,8 +176,8 @@ WeakStep step_of(const WeakFit& fit, const CommonFit& all, double prefilter) {
     return {{step[0], step[1], step[2]}, inverse * spread * inverse};
 }
 
-/// The variances of a wandering position: of its random walk, per unit of time, and of its
-/// independent jitter.
+/// The variances of a position: of its random walk, per unit of time, and of its independent
+/// jitter.
 struct Wander {
     double walk = 0, jitter = 0;
 };
@@ -240,8 +240,7 @@ class Trend {
     double weight_ = 0, time_ = 0, value_ = 0, slope_ = 0, variance_ = 0;
 };
 
-/// Replaces observations by the means and variances of the position for known variances of its
-/// wandering.
+/// Replaces observations by the means and variances of the position for given variances.
 void smooth(std::span<NoisyValue> observations, const Wander& wander,
             std::vector<NoisyValue>& walk) {
     filter_walk(observations, wander, walk);
@@ -267,8 +266,8 @@ void smooth(std::span<NoisyValue> observations, const Wander& wander,
     }
 }
 
-/// Returns the variances of wandering that are considered, relative to a typical variance of the
-/// observations: from negligible to much larger.
+/// Returns the candidate variances, from negligible to much larger than a typical variance of the
+/// observations.
 std::vector<Wander> wanders(double typical) {
     std::vector<Wander> all;
     for (int walk = -20; walk <= 14; walk += 2) {
@@ -381,7 +380,7 @@ std::vector<UncertainMotion> positions_of(std::span<const WeakFrame> frames, con
     return positions;
 }
 
-/// True if a frame shows only noise, although the others show more.
+/// True if a frame shows only noise, although the other frames show the specimen.
 bool shows_nothing(const WeakFit& fit, const CommonFit& all, double prefilter) {
     constexpr double most = 2, less = 4; // deviations of the noise
     const double noise = std::sqrt(noise_of_ncc(fit, prefilter));

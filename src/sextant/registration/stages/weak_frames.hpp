@@ -19,8 +19,8 @@ namespace sextant::registration {
 /// Output    `result` has the smoothed motion and its uncertainty. A frame is in doubt if its
 ///           position has a standard deviation of more than options.tolerance. A frame is left out
 ///           if its NCC is no higher than noise, but much lower than those of the other frames. A
-///           frame that is not sound becomes sound if it and such frames near it resemble the
-///           average; otherwise it is left out.
+///           frame that is not sound becomes sound if it and nearby frames that are not sound
+///           together resemble the average; otherwise it is left out.
 /// Cost      for each frame, two resamplings of a filtered level and three passes over the frame.
 /// Collective.
 /// Deterministic  the bits do not depend on ranks or threads.
@@ -33,7 +33,7 @@ struct NoisyValue {
     double time = 0, value = 0, variance = 0; ///< variance: infinite if nothing was observed
 };
 
-/// Replaces observations of a position that wanders by the means and variances of its posterior.
+/// Replaces observations of a position by the means and variances of its posterior.
 /// The position is the sum of a constant drift, a random walk and independent jitter. The posterior
 /// is a mean over many variances of the walk and the jitter, weighted by their likelihoods.
 ///
