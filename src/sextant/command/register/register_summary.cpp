@@ -328,13 +328,15 @@ std::string static_text(const RegisterSummary& summary) {
     const registration::StaticPattern* pattern = summary.result.static_pattern.get();
     if (!pattern)
         return "";
-    return fmt::format("a static pattern of the detector, with a standard deviation of {:.3g}, was "
-                       "subtracted from the frames{}; --static off keeps it\n",
-                       pattern->deviation,
-                       pattern->constant.empty()
-                           ? ""
-                           : fmt::format(", and {} that never change became gaps",
-                                         report::counted(std::ssize(pattern->constant), "pixel")));
+    std::vector<std::string> parts;
+    if (pattern->deviation > 0)
+        parts.push_back(fmt::format("a static pattern of the detector, with a standard "
+                                    "deviation of {:.3g}, was subtracted from the frames",
+                                    pattern->deviation));
+    if (!pattern->constant.empty())
+        parts.push_back(fmt::format("{} that never change became gaps",
+                                    report::counted(std::ssize(pattern->constant), "pixel")));
+    return fmt::format("{} (--static off prevents this)\n", fmt::join(parts, ", and "));
 }
 
 std::string matched_text(const RegisterSummary& summary) {
