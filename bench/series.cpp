@@ -390,7 +390,7 @@ class Judge {
         };
         flag(found.result.ambiguous, "ambiguous");
         flag(found.in_doubt, "in doubt");
-        flag(found.held_back, "static");
+        flag(found.static_bias, "static");
         flag(found.result.unrelated, "unrelated");
         flag(!found.not_averaged.empty(), "not averaged");
         frame.used = true;

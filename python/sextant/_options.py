@@ -44,7 +44,7 @@ class RegisterOptions(TypedDict, total=False):
         Number of preceding frames to which each frame is registered (1 to 1024).
     tolerance : float, default: 1.5
         Largest difference in pixels between motions that count as agreeing.
-    least_registered : float, default: 0.5
+    min_registered : float, default: 0.5
         Fraction of the usable frames that must be registered; fewer are an error (0 to 1).
     average : {"plain", "weighted"}, default: "plain"
         Mean, or mean with matched level and contrast.
@@ -84,7 +84,7 @@ class RegisterOptions(TypedDict, total=False):
     prefilter: float
     farthest: int
     tolerance: float
-    least_registered: float
+    min_registered: float
     average: Literal["plain", "weighted"]
     frames: Integers
     despike: Union[str, float]
@@ -655,7 +655,7 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "prefilter": 1.5,
         "farthest": 3,
         "tolerance": 1.5,
-        "least_registered": 0.5,
+        "min_registered": 0.5,
         "average": "plain",
         "frames": "sound",
         "despike": "auto",

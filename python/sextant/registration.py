@@ -360,8 +360,8 @@ class Registration(Result):
                 ("Flags", ", ".join(flags)),
                 ("Static pattern", self.static_pattern is not None and "subtracted"),
                 ("Shading", self.record.get("flattened") and "removed before registration"),
-                ("Weak frames", self.record.get("weak") and
-                 f"sums of {self.record['weak']} frames were registered first"),
+                ("Weak frames", self.record.get("frames_per_sum") and
+                 f"sums of {self.record['frames_per_sum']} frames were registered first"),
                 *(("Left out", f"frame {frame}: {why}")
                   for frame, why in list(self.left_out.items())[:5]),
                 *(("Warning", warning) for warning in self.warnings)]

@@ -88,7 +88,7 @@ py::dict columns_of(const std::vector<FrameRegistration>& frames) {
     column("converged", [](Each each) { return each.result.converged; });
     column("mended", [](Each each) { return each.mended; });
     column("in_doubt", [](Each each) { return each.in_doubt; });
-    column("static", [](Each each) { return each.held_back; });
+    column("static", [](Each each) { return each.static_bias; });
     column("implausible", [](Each each) { return each.implausible; });
     column("gaps", [](Each each) { return each.gaps; });
     py::dict left_out, not_averaged;

@@ -47,7 +47,7 @@ def test_weak_frames_are_registered_by_sums():
     movie, truth = sextant.synthesize(frames=32, width=96, height=96, specimen="carbon", dose=.12,
                                       drift_x=-.3, drift_y=.2, random_step=.1)
     found = sextant.register(movie)
-    assert found.record["weak"] >= 4 and found.frames["registered"].all()
+    assert found.record["frames_per_sum"] >= 4 and found.frames["registered"].all()
     assert "sums of" in str(found._facts())
     for name in ("tx", "ty"):
         errors = found.frames[name] - truth[name]
@@ -56,9 +56,9 @@ def test_weak_frames_are_registered_by_sums():
     with pytest.raises(sextant.Error, match="could be registered"):
         sextant.register(noise)
     noise[:6] += ndimage.gaussian_filter(np.random.default_rng(2).normal(0, 200, (64, 64)), 3)
-    with pytest.raises(sextant.Error, match="least_registered 0.5"):
+    with pytest.raises(sextant.Error, match="min_registered 0.5"):
         sextant.register(noise)
-    assert sextant.register(noise, least_registered=.2).frames["registered"].sum() == 6
+    assert sextant.register(noise, min_registered=.2).frames["registered"].sum() == 6
 
 
 def test_rotations_are_clockwise_about_the_centre(specimen):
@@ -237,7 +237,7 @@ def test_only_the_pixels_of_a_mask_are_compared(movie, tmp_path):
     found = sextant.register(static, mask=mask)
     np.testing.assert_allclose(found.motions, truth, atol=.2)
     assert np.isfinite(found.average[:, :32]).any()
-    assert found.record["matched"] == {"x": 40, "y": 0, "width": 88, "height": 128, "pixels": 88 * 128}
+    assert found.record["compared"] == {"x": 40, "y": 0, "width": 88, "height": 128, "pixels": 88 * 128}
     for options in ({"roi": (40, 0, 88, 128)}, {"mask": str(tmp_path / "mask.json")}):
         np.testing.assert_array_equal(found.motions, sextant.register(static, **options).motions)
     with pytest.raises(sextant.InvalidTask, match="64x64 pixels, expected 128x128"):

@@ -48,7 +48,7 @@ TEST(RegisterText, ends_with_the_frames_that_were_used_and_their_flags) {
                                         {"flag": "ambiguous", "frames": 1}])"));
     EXPECT_EQ(json["relative_to"], "the average of stage 1");
     EXPECT_TRUE(json["aligned"].is_null());
-    EXPECT_EQ(json["displaced"], 0);
+    EXPECT_EQ(json["largest_displacement"], 0);
     EXPECT_EQ(json["advice"].size(), 1);
 }
 

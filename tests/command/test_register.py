@@ -53,7 +53,7 @@ class Register(CommandTest):
         self.assertIn("compared: 65.1 % of the pixels, in 100x100 pixels at (16, 8)", done.out)
         os.remove("region.geojson")  # is not a file of Sextant
         self.assertIn("65.1 % of the pixels", read("masked.html"))
-        self.assertEqual(load("masked.json")["matched"], {"x": 16, "y": 8, "width": 100, "height": 100, "pixels": 10000})
+        self.assertEqual(load("masked.json")["compared"], {"x": 16, "y": 8, "width": 100, "height": 100, "pixels": 10000})
         register("movie.mrc -o cut --roi 16,8,100,100 --reproducible")
         same("masked/average.tif", "cut/average.tif")
         self.expect_near("masked/transforms.json")

@@ -27,7 +27,7 @@ using testing::ThrowsMessage;
                                   memory, checkpoint, restart, rigid, nonrigid, limits, prefilter,
                                   farthest, tolerance, average, frames, despike, detector,
                                   thread_work, flatten, static_pattern, contrast, canvas, scan_rows,
-                                  region, roi, bidirectional, least_registered] = options;
+                                  region, roi, bidirectional, min_registered] = options;
 }
 
 SeriesRun registered(const FramesMade& frames, const RegistrationOptions& options) {

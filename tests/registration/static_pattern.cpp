@@ -121,8 +121,8 @@ TEST(StaticPattern, does_not_hold_back_the_motion) {
         const RegistrationResult result = registered(series, StaticSearch::automatic);
         EXPECT_LT(error_of(result, series), .08);
         EXPECT_TRUE(result.static_pattern);
-        EXPECT_FALSE(result.held_back);
-        EXPECT_FALSE(result.frames.front().held_back);
+        EXPECT_FALSE(result.static_bias);
+        EXPECT_FALSE(result.frames.front().static_bias);
     }
 }
 
@@ -184,7 +184,7 @@ TEST(StaticPattern, is_not_found_where_nothing_stands_still) {
                 const RegistrationResult result =
                     registered(made({}, plan, .15, specimen), StaticSearch::automatic);
                 EXPECT_FALSE(result.static_pattern) << specimen;
-                EXPECT_FALSE(result.held_back) << specimen;
+                EXPECT_FALSE(result.static_bias) << specimen;
             }
         }
     }
@@ -208,9 +208,9 @@ TEST(StaticPattern, is_flagged_if_the_specimen_moves_too_little) {
         (std::string(kind) == "spot" ? faults.spot : faults.background) = 4;
         const RegistrationResult result =
             registered(made(faults, still_plan()), StaticSearch::automatic);
-        EXPECT_TRUE(result.held_back) << kind;
+        EXPECT_TRUE(result.static_bias) << kind;
         for (const FrameRegistration& frame : result.frames)
-            EXPECT_TRUE(frame.held_back) << kind;
+            EXPECT_TRUE(frame.static_bias) << kind;
     }
 }
 
@@ -222,7 +222,7 @@ TEST(StaticPattern, of_a_single_image_is_not_looked_for) {
     Faults faults;
     faults.stop = 20;
     const RegistrationResult result = registered(made(faults, plan), StaticSearch::automatic);
-    EXPECT_FALSE(result.held_back);
+    EXPECT_FALSE(result.static_bias);
     EXPECT_LT(error_of(result, made(faults, plan)), .1);
 }
 

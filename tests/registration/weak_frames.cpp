@@ -85,7 +85,7 @@ TEST(WeakFrames, are_registered_to_their_average_after_sums_of_neighbours) {
         SCOPED_TRACE(seed);
         const MadeSeries made = weak_series({96, 96}, .12, seed);
         const RegistrationResult result = registration_of(made.frames);
-        EXPECT_GE(result.weak, 4);
+        EXPECT_GE(result.frames_per_sum, 4);
         EXPECT_GE(result.stages, 2);
         const Errors errors = errors_of(result, made.series);
         EXPECT_EQ(errors.registered, frames_of_series);
@@ -97,7 +97,7 @@ TEST(WeakFrames, are_registered_to_their_average_after_sums_of_neighbours) {
 }
 
 TEST(WeakFrames, of_a_strong_series_do_not_occur) {
-    EXPECT_EQ(registration_of(make_series(6).frames).weak, 0);
+    EXPECT_EQ(registration_of(make_series(6).frames).frames_per_sum, 0);
 }
 
 TEST(WeakFrames, have_nearly_the_same_motions_on_any_number_of_ranks_and_the_same_for_any_threads) {
@@ -150,7 +150,7 @@ TEST(WeakFrames, are_in_doubt_if_their_positions_are_hardly_determined) {
     RegistrationOptions options;
     options.tolerance = .38; // pixels
     const RegistrationResult result = registration_of(weak_series({96, 96}, .12).frames, options);
-    EXPECT_GE(result.weak, 4);
+    EXPECT_GE(result.frames_per_sum, 4);
     const auto doubtful = std::ranges::count_if(result.frames, &FrameRegistration::in_doubt);
     EXPECT_GT(doubtful, 0);
     EXPECT_EQ(result.not_averaged, doubtful);
@@ -162,7 +162,7 @@ TEST(WeakFrames, rotate_only_if_the_model_does) {
     RegistrationOptions options;
     options.model = MotionModel::translation;
     const RegistrationResult result = registration_of(weak_series({96, 96}, .12).frames, options);
-    EXPECT_GE(result.weak, 4);
+    EXPECT_GE(result.frames_per_sum, 4);
     EXPECT_EQ(result.model, MotionModel::translation);
     for (const FrameRegistration& frame : result.frames)
         EXPECT_EQ(frame.result.motion.alpha, 0);
@@ -185,7 +185,7 @@ TEST(WeakFrames, are_registered_without_the_frames_that_show_only_noise) {
         MadeSeries made = weak_series({128, 128}, .25);
         make_noise(made.frames, is_noise, .25);
         const RegistrationResult result = registration_of(made.frames);
-        EXPECT_GE(result.weak, 4);
+        EXPECT_GE(result.frames_per_sum, 4);
         for (const FrameRegistration& frame : result.frames)
             EXPECT_EQ(frame.left_out.empty(), !is_noise(static_cast<int>(frame.frame)))
                 << frame.frame << " " << frame.left_out;
@@ -200,9 +200,9 @@ TEST(LeastRegistered, is_the_smallest_fraction_of_the_usable_frames) {
     EXPECT_THAT([&] { registration_of(made.frames); },
                 ThrowsMessage<AgreedFailure>(
                     HasSubstr("only 3 of 10 frames could be registered; 4 of the 8 usable frames "
-                              "are needed (least_registered 0.5); frame 3: ")));
+                              "are needed (min_registered 0.5); frame 3: ")));
     RegistrationOptions options;
-    options.least_registered = .3;
+    options.min_registered = .3;
     const RegistrationResult result = registration_of(made.frames, options);
     EXPECT_EQ(std::ranges::count_if(result.frames,
                                     [](const auto& frame) { return frame.left_out.empty(); }),

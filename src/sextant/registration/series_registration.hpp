@@ -93,7 +93,7 @@ struct RegistrationHooks {
 /// others, with motions smoothed over the series (stages/weak_frames.hpp).
 ///
 /// Input     on each rank, its own source of the same frames. The frames have 16x16 pixels or more,
-///           and at least two, and options.least_registered of the usable ones, can be registered.
+///           and at least two, and options.min_registered of the usable ones, can be registered.
 /// Output    motions, mean, median and count on every rank; aligned frames and displacement fields
 ///           one at a time on rank 0.
 /// Throws    AgreedFailure on every rank if any rank fails; invalid_task() is true if an option is

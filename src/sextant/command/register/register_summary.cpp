@@ -429,11 +429,11 @@ std::string to_text(const RegisterSummary& summary) {
         text += "compared: " + matched + "\n";
     if (const std::string rows = bidirectional_text(summary.result); !rows.empty())
         text += rows + "\n";
-    if (summary.result.weak > 0)
+    if (summary.result.frames_per_sum > 0)
         text +=
             fmt::format("single frames have too little signal: sums of {} frames were registered "
                         "first, then each frame to the average\n",
-                        summary.result.weak);
+                        summary.result.frames_per_sum);
     text += inverted_text(summary);
     text += rows_text(summary.result);
     text += canvas_text(transforms);
@@ -477,7 +477,7 @@ std::string to_json(const RegisterSummary& summary) {
                  "reference")
         .add_result("aligned", aligned_json(summary.aligned))
         .add_result("streak_pixels", summary.streaks.pixels)
-        .add_result("displaced", farthest(places))
+        .add_result("largest_displacement", farthest(places))
         .add_result("advice", advice_of(summary))
         .add_result("files", summary.files)
         .include(provenance_of_run(summary.warnings));

@@ -95,7 +95,7 @@ Row row_of(const ordered_json& outcome) {
     const double resolved = run["resolution"]["resolved"].get<double>();
     return {fmt::format("{} of {}", run["registered"].get<std::int64_t>(),
                         run["frames"].get<std::int64_t>()),
-            fmt::format("{:.2f} px", run["displaced"].get<double>()),
+            fmt::format("{:.2f} px", run["largest_displacement"].get<double>()),
             flags.empty() ? "none" : fmt::format("{}", fmt::join(flags, ", ")),
             resolved > 0 ? fmt::format("{:.3g} px", 1 / resolved) : "none",
             run["advice"].empty() ? "" : run["advice"][0].get<std::string>()};

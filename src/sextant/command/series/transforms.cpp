@@ -434,7 +434,7 @@ std::vector<std::string> flags_of(const FrameRegistration& place) {
     flag(!result.converged, "not-converged");
     flag(place.mended, "mended");
     flag(place.in_doubt, "in-doubt");
-    flag(place.held_back, "static");
+    flag(place.static_bias, "static");
     flag(place.implausible, "implausible");
     flag(place.gaps > 0, "gaps");
     return flags;

@@ -25,7 +25,7 @@ constexpr double most_shift = 1000; ///< of the option, pixels
 constexpr Elements farthest = 28;   ///< largest shift of the correlation, pixels
 /// Largest number of odd rows of a frame that are compared, and of their groups.
 constexpr Elements most_rows = 64;
-constexpr Elements around = 15; ///< the local mean includes this many pixels on each side
+constexpr Elements mean_reach = 15; ///< the local mean includes this many pixels on each side
 
 constexpr Elements blur = 4; ///< reach of the Gaussian that smooths correlations, pixels
 
@@ -94,8 +94,8 @@ void RowShiftMeter::without_local_mean(std::span<const float> row, std::span<flo
     }
     const auto width = static_cast<Elements>(row.size());
     for (Elements x = 0; x < width; ++x) {
-        const auto first = static_cast<std::size_t>(std::max<Elements>(0, x - around)),
-                   last = static_cast<std::size_t>(std::min(width, x + around + 1));
+        const auto first = static_cast<std::size_t>(std::max<Elements>(0, x - mean_reach)),
+                   last = static_cast<std::size_t>(std::min(width, x + mean_reach + 1));
         const auto at = static_cast<std::size_t>(x);
         to[at] = std::isfinite(row[at])
                      ? row[at] - static_cast<float>((totals_[last] - totals_[first]) /

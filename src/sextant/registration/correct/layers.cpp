@@ -95,8 +95,8 @@ bool Layers::has_still_layer() const {
     // ring exceeds a strength of .1, although a specimen that crosses the border of the window
     // leaves a part of itself in the static layer.
     constexpr double least_moving = .4, least_still = .3, least_strength = .1, least_share = .05,
-                     least_ring = .5;
-    return moving > least_moving && determined > least_share &&
+                     least_ring = .5, most_travel = .15;
+    return travel < most_travel && moving > least_moving && determined > least_share &&
            ((still > least_still && strength > least_strength) || ring > least_ring);
 }
 
@@ -110,6 +110,17 @@ double spread_of(std::span<const Point> shifts) {
     const auto count = static_cast<double>(shifts.size());
     return std::sqrt(squares / count - (sum.x * sum.x + sum.y * sum.y) / (count * count));
 }
+
+namespace {
+
+/// Returns the largest difference of two displacements along an axis.
+double largest_extent(std::span<const Point> shifts) {
+    const auto [left, right] = std::ranges::minmax(shifts, {}, &Point::x);
+    const auto [top, bottom] = std::ranges::minmax(shifts, {}, &Point::y);
+    return std::max(right.x - left.x, bottom.y - top.y);
+}
+
+} // namespace
 
 LayerFit::LayerFit(ImageShape shape, std::span<const std::vector<float>> images)
     : shape_(shape),
@@ -464,6 +475,8 @@ Layers LayerFit::judged(std::vector<Point> shifts) const {
     layers.still = ratio(layers.still, still_power, other_still);
     layers.ring = strongest_ring(where);
     layers.determined = weights > 0 ? determined / weights : 0;
+    layers.travel =
+        largest_extent(shifts) / static_cast<double>(std::min(shape_.width, shape_.height));
     layers.shifts = std::move(shifts);
     return layers;
 }
@@ -557,7 +570,7 @@ Eigen::MatrixXd other_changes(const Eigen::VectorXd& image, ImageShape shape,
 
 } // namespace
 
-bool held_back(ImageShape shape, std::span<const std::vector<float>> images) {
+bool has_static_bias(ImageShape shape, std::span<const std::vector<float>> images) {
     if (images.size() < LayerFit::least_frames)
         return false;
     const auto pixels = static_cast<Eigen::Index>(shape.elements());

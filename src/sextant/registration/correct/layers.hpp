@@ -33,6 +33,7 @@ struct Layers {
     /// wrong displacements leave in the other.
     double moving = 0, still = 0;
     double strength = 0; ///< power of the static layer, relative to that of the moving layer
+    double travel = 0;   ///< largest extent of `shifts` along an axis, relative to the frames' side
     double ring = 0;     ///< the same in the ring of frequencies in which it is largest
     double determined =
         0; ///< fraction of the weighted frequencies at which layers can be separated
@@ -55,7 +56,7 @@ double spread_of(std::span<const Point> shifts);
 ///
 /// Input     as that of LayerFit.
 /// Deterministic
-bool held_back(ImageShape shape, std::span<const std::vector<float>> images);
+bool has_static_bias(ImageShape shape, std::span<const std::vector<float>> images);
 
 /// Finds the layers of some frames, which may be reduced in size.
 ///

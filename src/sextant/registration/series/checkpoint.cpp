@@ -249,8 +249,8 @@ std::span<const std::string_view> options_without_effect_on_checkpoints() {
     // `reproducible` and the number of ranks do affect results. They are stated in the identity as
     // the order of association.
     static constexpr std::array<std::string_view, 11> names = {
-        "reproducible", "recorded_mean", "threads", "thread_work", "memory",          "checkpoint",
-        "restart",      "average",       "frames",  "canvas",      "least_registered"};
+        "reproducible", "recorded_mean", "threads", "thread_work", "memory",        "checkpoint",
+        "restart",      "average",       "frames",  "canvas",      "min_registered"};
     return names;
 }
 
@@ -259,10 +259,10 @@ std::span<const std::string_view> options_without_effect_on_links() {
     // registered or how the links are used. Links of frames with removed shading or outliers are
     // never reused, so `flatten` and `despike` are listed too.
     static constexpr std::array<std::string_view, 19> names = {
-        "model",    "reference",   "stages",    "reproducible",    "recorded_mean",
-        "threads",  "thread_work", "memory",    "checkpoint",      "restart",
-        "farthest", "tolerance",   "average",   "frames",          "despike",
-        "flatten",  "canvas",      "scan_rows", "least_registered"};
+        "model",    "reference",   "stages",    "reproducible",  "recorded_mean",
+        "threads",  "thread_work", "memory",    "checkpoint",    "restart",
+        "farthest", "tolerance",   "average",   "frames",        "despike",
+        "flatten",  "canvas",      "scan_rows", "min_registered"};
     return names;
 }
 

@@ -514,7 +514,7 @@ bool remove_pattern(SeriesState& state, const LayerFit* layers) {
 struct Seen {
     std::optional<LayerFit> fit;
     std::optional<Layers> layers; ///< none if there is clearly no static layer
-    bool held_back = false;       ///< see registration::held_back()
+    bool static_bias = false;     ///< see registration::has_static_bias()
 };
 
 /// The smallest detail of the frames from which layers are computed, and the smallest spread of
@@ -530,9 +530,9 @@ Seen look_for_layers(SeriesState& state) {
             return;
         seen.fit.emplace(shape, images);
         seen.layers = seen.fit->fit(true);
-        seen.held_back = seen.layers && !seen.layers->has_still_layer() &&
-                         spread_of(seen.layers->apparent) < smallest_detail &&
-                         held_back(shape, images);
+        seen.static_bias = seen.layers && !seen.layers->has_still_layer() &&
+                           spread_of(seen.layers->apparent) < smallest_detail &&
+                           has_static_bias(shape, images);
     });
     return seen;
 }
@@ -563,7 +563,7 @@ std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames) 
 void require_registered(SeriesState& state, std::size_t registered,
                         std::span<const FrameRegistration> own) {
     const std::int64_t usable = state.usable;
-    const double least = state.options.least_registered * static_cast<double>(usable);
+    const double least = state.options.min_registered * static_cast<double>(usable);
     if (registered >= 2 && static_cast<double>(registered) >= least)
         return;
     state.fails_again = registered < 2;
@@ -595,8 +595,8 @@ void require_registered(SeriesState& state, std::size_t registered,
         const std::string needed =
             registered < 2 ? "at least 2 are needed"
                            : fmt::format("{:g} of the {} usable frames are needed "
-                                         "(least_registered {:g})",
-                                         std::ceil(least), usable, state.options.least_registered);
+                                         "(min_registered {:g})",
+                                         std::ceil(least), usable, state.options.min_registered);
         throw InvalidData(fmt::format(
             "{}: {} of {} frames could be registered; {}{}", state.source->path(), count,
             state.source->header().frames, needed,
@@ -657,7 +657,7 @@ void remove_static(SeriesState& state) {
     if (state.flattened && state.options.flatten == Flattening::automatic)
         return;
     const auto stands_still = [](const Seen& seen) {
-        return seen.held_back || (seen.layers && seen.layers->has_still_layer());
+        return seen.static_bias || (seen.layers && seen.layers->has_still_layer());
     };
     Seen seen = look_for_layers(state);
     if (stands_still(seen) && remove_pattern(state, nullptr))
@@ -667,7 +667,7 @@ void remove_static(SeriesState& state) {
     if (seen.layers->has_still_layer())
         remove_pattern(state, &*seen.fit);
     // If the specimen moves little, the layers are not known well enough.
-    state.result.held_back = seen.held_back || spread_of(seen.layers->shifts) < least_spread;
+    state.result.static_bias = seen.static_bias || spread_of(seen.layers->shifts) < least_spread;
 }
 
 } // namespace sextant::registration

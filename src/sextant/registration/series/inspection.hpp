@@ -36,7 +36,7 @@ CombineOptions averaging_options(const RegistrationOptions& options, const Pixel
 std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames);
 
 /// Fails on every rank if fewer than two frames are registered, or a smaller fraction of the usable
-/// frames than options.least_registered. `own`: this rank's frames.
+/// frames than options.min_registered. `own`: this rank's frames.
 /// Collective.
 void require_registered(SeriesState& state, std::size_t registered,
                         std::span<const FrameRegistration> own);

@@ -68,7 +68,7 @@ Record record_of(RegistrationOptions& options) {
              "largest difference in pixels between motions that count as agreeing")
         .between(0, 1 << 20);
     record
-        .add("least_registered", options.least_registered, "FRACTION",
+        .add("min_registered", options.min_registered, "FRACTION",
              "fraction of the usable frames that must be registered; fewer are an error")
         .between(0, 1);
     record.add("average", options.average,
@@ -191,10 +191,10 @@ Record record_of(const RegistrationResult& result) {
                      {"not_averaged", result.not_averaged},
                      {"model_reason", result.model_reason},
                      {"threads", std::move(threads)},
-                     {"held_back", result.held_back},
+                     {"static_bias", result.static_bias},
                      {"flattened", result.flattened},
                      {"static", json_of_static(result.static_pattern.get())},
-                     {"matched",
+                     {"compared",
                       {{"x", result.matched.x},
                        {"y", result.matched.y},
                        {"width", result.matched.shape.width},
@@ -216,7 +216,7 @@ Record record_of(const RegistrationResult& result) {
                        {"pixels", result.misfit.pixels},
                        {"deviations", result.misfit.deviations}}},
                      {"inverted", result.inverted},
-                     {"weak", result.weak}};
+                     {"frames_per_sum", result.frames_per_sum}};
     if (const auto& rows = result.bidirectional)
         record.include({{"bidirectional", {{"shift", rows->shift}, {"sigma", rows->sigma}}}});
     if (result.rows)

@@ -97,7 +97,7 @@ struct RegistrationOptions {
     double tolerance = 1.5; ///< registrations agree if they differ by at most this (RMS, pixels)
     /// Smallest fraction of the usable frames (FrameLimits) that must be registered; otherwise the
     /// run fails. Two frames are always required.
-    double least_registered = .5;
+    double min_registered = .5;
 
     AverageKind average = AverageKind::plain;
     /// The frames that are averaged: "sound" (frames whose motion is not in doubt), "all", or a
@@ -167,8 +167,8 @@ struct FrameNumbers {
 
     /// True if registered to the previous frame again, starting at the voted motion.
     bool mended = false;
-    bool held_back = false; ///< see RegistrationResult::held_back
-    bool in_doubt = false;  ///< true if registrations to the frames around this frame disagree
+    bool static_bias = false; ///< see RegistrationResult::static_bias
+    bool in_doubt = false;    ///< true if registrations to the frames around this frame disagree
     /// True if the motion relative to a neighbour is outside the range of the search, or if the NCC
     /// at the motion is lower than that without motion.
     bool implausible = false;
@@ -241,8 +241,8 @@ struct RegistrationResult {
     /// The static pattern of the detector; null if none was found.
     std::shared_ptr<const registration::StaticPattern> static_pattern = {};
     /// True if a static pattern of the detector seems to bias the motions towards zero. All frames
-    /// are then marked FrameNumbers::held_back.
-    bool held_back = false;
+    /// are then marked FrameNumbers::static_bias.
+    bool static_bias = false;
     /// The rectangle of frames that was compared, and the number of compared pixels in it; the area
     /// of whole frames without RegistrationOptions::region and roi.
     registration::PixelArea matched;
@@ -262,7 +262,7 @@ struct RegistrationResult {
     registration::RingCorrelation resolution = {};
     /// The number of frames per sum, if sums were registered first because frames carry too little
     /// signal to be registered to one another (sums.hpp); otherwise 0.
-    std::int64_t weak = 0;
+    std::int64_t frames_per_sum = 0;
     std::int64_t inverted = 0; ///< number of registered frames with the opposite contrast of the
                                ///< reference; the signals of their contrasts are negative
 };

@@ -104,7 +104,8 @@ void choose_averaged(SeriesState& state) {
             fmt::format("frames {}: none of these frames is registered", state.options.frames));
     for (FrameRegistration& frame : state.own) {
         if (frame.left_out.empty() && !has(frame.frame))
-            frame.not_averaged = sound ? doubt_of(frame, state.result.weak > 0) : "not listed";
+            frame.not_averaged =
+                sound ? doubt_of(frame, state.result.frames_per_sum > 0) : "not listed";
     }
 }
 
@@ -185,7 +186,7 @@ void gather_frames(SeriesState& state) {
          all_gather_lists(state.communicator, std::span<const FrameNumbers>(own))) {
         std::string left_out = next_reason(), not_averaged = next_reason();
         state.result.frames.push_back({one, std::move(left_out), std::move(not_averaged), {}});
-        state.result.frames.back().held_back = state.result.held_back;
+        state.result.frames.back().static_bias = state.result.static_bias;
     }
     for (std::size_t i = 0; i < state.registered.rows.size(); ++i)
         state.result.frames[static_cast<std::size_t>(state.registered.frames[i])].rows =
@@ -199,7 +200,7 @@ void warn_of_undetermined(SeriesState& state) {
     const auto count = std::ranges::count_if(state.result.frames, [](const auto& frame) {
         return frame.left_out.empty() && frame.in_doubt;
     });
-    if (state.result.weak > 0 && count > 0)
+    if (state.result.frames_per_sum > 0 && count > 0)
         state.result.warnings.push_back(
             fmt::format("the positions of {} of {} frames are poorly determined", count,
                         state.result.frames.size()));

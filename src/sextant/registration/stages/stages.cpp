@@ -86,7 +86,8 @@ bool needs_stage(SeriesState& state) {
                             area.shape.width, area.shape.height));
         return false;
     }
-    const int most_extra = state.result.weak > 0 ? most_extra_stages_of_weak : most_extra_stages;
+    const int most_extra =
+        state.result.frames_per_sum > 0 ? most_extra_stages_of_weak : most_extra_stages;
     return state.result.stages < state.options.stages ||
            (state.frames_move && state.result.stages < state.options.stages + most_extra);
 }
@@ -150,7 +151,7 @@ void add_covariances_of_stations(SeriesState& state) {
 bool any_moved(const SeriesState& state, const Registered& before, const Registered& after) {
     constexpr double least = .1; // pixels
     // Weak frames take only one step per stage.
-    const double deviations = state.result.weak > 0 ? .25 : 6;
+    const double deviations = state.result.frames_per_sum > 0 ? .25 : 6;
     const ImageShape shape = matched_shape(state);
     std::vector<RigidMotion> moves;
     for (const std::int64_t frame : after.frames)
@@ -267,13 +268,13 @@ void refine(SeriesState& state, int stage) {
             register_to_average_by_fields(*state.context, average, state.registered,
                                           reference_of(state, stage - 1), state.result.reference,
                                           before, state.own, number);
-        else if (state.result.weak == 0)
+        else if (state.result.frames_per_sum == 0)
             register_to_average(*state.context, std::move(average), state.registered, state.own,
                                 number);
     });
-    if (state.result.weak > 0)
+    if (state.result.frames_per_sum > 0)
         register_weak_to_average(*state.context, std::move(average), state.registered, state.own,
-                                 number, state.result.weak);
+                                 number, state.result.frames_per_sum);
     add_covariances_of_stations(state);
     leave_out_unrelated(state.own);
     const Registered earlier =
@@ -326,7 +327,7 @@ void register_by_pairs_or_sums(SeriesState& state) {
     if (sums.size == 0)
         return;
     state.own = std::move(sums.frames);
-    state.result.weak = sums.size;
+    state.result.frames_per_sum = sums.size;
     state.result.reference = sums.reference;
 }
 
@@ -351,7 +352,7 @@ void register_first(SeriesState& state) {
                 require_reference(*state.context, frame);
         }
     });
-    if (state.result.weak == 0)
+    if (state.result.frames_per_sum == 0)
         state.result.reference = state.options.reference.value_or(
             state.nonrigid() ? series.reference : reference_frame(state));
     if (!state.options.reference && state.result.reference != first_sound_frame(state))
@@ -377,7 +378,7 @@ void fit_family(SeriesState& state) {
     state.result.model = state.options.model;
     if (state.options.model == MotionModel::rigid || state.nonrigid())
         return;
-    if (state.result.weak > 0) {
+    if (state.result.frames_per_sum > 0) {
         if (state.options.model == MotionModel::automatic) {
             state.result.model = MotionModel::rigid;
             state.result.model_reason = "frames carry too little signal for other models";
