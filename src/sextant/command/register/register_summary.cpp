@@ -342,7 +342,7 @@ std::string static_text(const RegisterSummary& summary) {
 std::string matched_text(const RegisterSummary& summary) {
     const RegistrationResult& result = summary.result;
     const std::int64_t all = summary.transforms.shape.elements();
-    if (result.matched_pixels == all)
+    if (result.matched_pixels == 0 || result.matched_pixels == all) // 0: not registered
         return "";
     const registration::PixelArea& area = result.matched;
     return fmt::format("{:.3g} % of the pixels, in {}x{} pixels at ({}, {})",
