@@ -45,7 +45,7 @@ class RegisterOptions(TypedDict, total=False):
     tolerance : float, default: 1.5
         Largest difference in pixels between motions that count as agreeing.
     min_registered : float, default: 0.5
-        Fraction of the usable frames that must be registered; fewer are an error (0 to 1).
+        Least fraction of the usable frames that must be registered (0 to 1).
     average : {"plain", "weighted"}, default: "plain"
         Mean, or mean with matched level and contrast.
     frames : str or sequence of int, default: "sound"
@@ -55,7 +55,7 @@ class RegisterOptions(TypedDict, total=False):
     flatten : {"auto", "on", "off"}, default: "auto"
         Remove varying shading before registration.
     static : {"auto", "off"}, default: "auto"
-        Find and subtract a pattern that is fixed to the detector.
+        Subtract a pattern that is fixed to the detector.
     contrast : {"auto", "same"}, default: "auto"
         Contrast of frames; auto recognises inverted ones.
     canvas : {"reference", "union", "common"}, default: "reference"
@@ -67,7 +67,7 @@ class RegisterOptions(TypedDict, total=False):
     bidirectional : str or float, default: "auto"
         Shift of odd rows in bidirectional scans: auto, off, or pixels.
     max_shift : float, optional
-        Largest motion between neighbouring frames in pixels; default: half a frame.
+        Largest motion between neighbours in pixels; default: half a frame.
     rotation : float, default: 3
         Largest rotation between frames in degrees; 180: any angle (3 to 180).
     """

@@ -120,7 +120,7 @@ std::string counts_of(const Outcomes& outcomes) {
                        outcomes.size());
 }
 
-std::string text_of(const Outcomes& outcomes) {
+std::string lines_of(const Outcomes& outcomes) {
     std::string text = counts_of(outcomes) + "\n";
     for (const ordered_json& outcome : outcomes) {
         const Row row = row_of(outcome);
@@ -140,7 +140,7 @@ std::string json_of(const Outcomes& outcomes, const std::string& output) {
     record.include(provenance_of_run({}));
     ordered_json object = ordered_json::parse(to_json(record));
     object["runs"] = outcomes;
-    return to_text(object);
+    return sextant::to_text(object);
 }
 
 std::string page_of(const Outcomes& outcomes, const std::string& output, const std::string& page) {
@@ -212,7 +212,7 @@ ordered_json registered(const Communicator& ranks, const SeriesTask& task, bool 
                 return;
             outcome = outcome_of(task, run, "");
             const ordered_json stored = {{"identity", identity}, {"outcome", *outcome}};
-            write_text(path_of_outcome(task.output), to_text(stored));
+            write_text(path_of_outcome(task.output), sextant::to_text(stored));
         });
     } catch (const AgreedFailure& failure) {
         if (first)
@@ -258,7 +258,7 @@ bool register_all(const Communicator& ranks, std::span<const SeriesTask> tasks, 
         own.push_back(registered(group, tasks[i], restart, label, rank == 0));
     }
     std::vector<ordered_json> gathered;
-    for (const std::string& text : all_gather_texts(ranks, to_text(own)))
+    for (const std::string& text : all_gather_texts(ranks, sextant::to_text(own)))
         gathered.push_back(ordered_json::parse(text));
     Outcomes outcomes;
     for (std::size_t i = 0; i < tasks.size(); ++i)
@@ -267,7 +267,7 @@ bool register_all(const Communicator& ranks, std::span<const SeriesTask> tasks, 
         if (rank != 0)
             return;
         JointCommit together;
-        write_reports(reports, {}, json_of(outcomes, output), text_of(outcomes),
+        write_reports(reports, {}, json_of(outcomes, output), lines_of(outcomes),
                       reports.report.empty() ? "" : page_of(outcomes, output, reports.report));
         together.commit();
         std::error_code ignored;

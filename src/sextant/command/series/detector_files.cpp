@@ -72,14 +72,14 @@ Record record_of(DetectorFiles& files) {
                {{"none", registration::Mirror::none},
                 {"x", registration::Mirror::x},
                 {"y", registration::Mirror::y}},
-               "AXIS", "mirror the rotated gain image: x, left to right; y, top to bottom");
+               "AXIS", "mirror the rotated gain image along x or y");
     record
         .add("defects", files.defects, "FILE",
              "defective pixels: an image (nonzero) or a .txt or .csv list of x,y")
         .file();
     record
         .add("mask", files.mask, "FILE",
-             "compare only these pixels: an image (nonzero), or .json or .geojson polygons")
+             "compare only these pixels: an image, or .json or .geojson polygons")
         .file();
     return record;
 }

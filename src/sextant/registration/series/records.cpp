@@ -69,7 +69,7 @@ Record record_of(RegistrationOptions& options) {
         .between(0, 1 << 20);
     record
         .add("min_registered", options.min_registered, "FRACTION",
-             "fraction of the usable frames that must be registered; fewer are an error")
+             "least fraction of the usable frames that must be registered")
         .between(0, 1);
     record.add("average", options.average,
                {{"plain", AverageKind::plain}, {"weighted", AverageKind::weighted}}, "NAME",
@@ -83,7 +83,7 @@ Record record_of(RegistrationOptions& options) {
                "WHEN", "remove varying shading before registration");
     record.add("static", options.static_pattern,
                {{"auto", StaticSearch::automatic}, {"off", StaticSearch::off}}, "WHEN",
-               "find and subtract a pattern that is fixed to the detector");
+               "subtract a pattern that is fixed to the detector");
     record.add("contrast", options.contrast,
                {{"auto", ContrastSearch::automatic}, {"same", ContrastSearch::same}}, "NAME",
                "contrast of frames; auto recognises inverted ones");
@@ -101,7 +101,7 @@ Record record_of(RegistrationOptions& options) {
                "shift of odd rows in bidirectional scans: auto, off, or pixels");
     record
         .add("max_shift", options.rigid.most_shift, "PIXELS",
-             "largest motion between neighbouring frames in pixels; default: half a frame")
+             "largest motion between neighbours in pixels; default: half a frame")
         .between(0, 1 << 20);
     constexpr double half_turn = 180;
     record
