@@ -226,6 +226,7 @@ void Correlation::collect(int angle, int half, bool inverted) {
     float least = 0, lowest = 0;
     double& deepest = deepest_[static_cast<std::size_t>(angle * halves + half)];
     deepest = 0;
+    const double largest_square = (range_.farthest + inexact) * (range_.farthest + inexact);
     for (Elements y = half * height / halves; y < (half + 1) * height / halves; ++y) {
         const Elements shift_y = unwrapped(y, height);
         check_cancelled(width);
@@ -240,7 +241,7 @@ void Correlation::collect(int angle, int half, bool inverted) {
                 continue;
             const Elements shift_x = unwrapped(x, width);
             if (2 * std::abs(shift_x) > shape_.width ||
-                std::hypot(shift_x, shift_y) > range_.farthest + inexact)
+                static_cast<double>(shift_x * shift_x + shift_y * shift_y) > largest_square)
                 continue;
             if (!(value > least)) {
                 if (value < lowest) {
