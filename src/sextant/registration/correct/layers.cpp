@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/correct/layers.hpp"
 
-#include "sextant/registration/correct/planes.hpp"
-#include "sextant/registration/pair/window.hpp"
+#include "sextant/registration/pair/spectrum_products.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,11 +26,6 @@ constexpr float least_determined = .2F;
 constexpr float smallest_determined = 1e-3F;
 constexpr int most_steps = 10;
 constexpr double stop = .01; ///< pixels
-
-/// Returns conj(a) b.
-std::complex<float> conj_times(std::complex<float> a, std::complex<float> b) {
-    return {a.real() * b.real() + a.imag() * b.imag(), a.real() * b.imag() - a.imag() * b.real()};
-}
 
 /// Returns the coordinate of the maximum of a parabola through values at −1, 0 and 1.
 double vertex(double before, double at, double after) {
@@ -199,24 +193,8 @@ std::array<LayerFit::Values, 2> LayerFit::spectra_of(std::span<const float> one,
 
 /// Computes exp(−i q·t) as factors per column and per row of a transform.
 void LayerFit::factors_of(Point shift, Values& by_column, Values& by_row) const {
-    const auto fill = [](Values& factors, Elements size, double by) {
-        factors.resize(static_cast<std::size_t>(size));
-        for (Elements at = 0; at < size; ++at) {
-            const auto index = static_cast<double>(at <= size / 2 ? at : at - size);
-            const double angle = -2 * std::numbers::pi * index * by / static_cast<double>(size);
-            factors[static_cast<std::size_t>(at)] = {static_cast<float>(std::cos(angle)),
-                                                     static_cast<float>(std::sin(angle))};
-        }
-    };
-    fill(by_column, padded_.width, shift.x);
-    fill(by_row, padded_.height, shift.y);
-}
-
-/// Returns the whitened cross spectrum of two images at one frequency, as in Correlation.
-std::complex<float> LayerFit::whitened(const Pair& pair, std::size_t i) const {
-    const std::complex<float> cross = conj_times((*pair.from)[i], (*pair.to)[i]);
-    constexpr float least = 1e-20F; // avoids division by 0
-    return cross / std::sqrt(std::sqrt(std::norm(cross) + least));
+    by_column = factors_of_displacement(padded_.width, shift.x);
+    by_row = factors_of_displacement(padded_.height, shift.y);
 }
 
 /// Returns the displacements at which two pairs of images correlate best. Both correlations are
@@ -230,7 +208,8 @@ std::array<LayerFit::Peak, 2> LayerFit::peaks(const Pair& first, const Pair& sec
     };
     for (std::size_t i = 0; i < frequencies_.size(); ++i) {
         const Frequency& q = frequencies_[i];
-        const std::complex<float> one = whitened(first, i), other = whitened(second, i);
+        const std::complex<float> one = whitened((*first.from)[i], (*first.to)[i]),
+                                  other = whitened((*second.from)[i], (*second.to)[i]);
         value(q.column, q.row) = {one.real() - other.imag(), one.imag() + other.real()};
         value(-q.column, -q.row) = {one.real() + other.imag(), other.real() - one.imag()};
     }

@@ -102,7 +102,6 @@ class LayerFit {
     std::array<Values, 2> spectra_of(std::span<const float> one,
                                      std::span<const float> other) const;
     void factors_of(Point shift, Values& by_column, Values& by_row) const;
-    std::complex<float> whitened(const Pair& pair, std::size_t i) const;
     struct Peak {
         Point shift;
         bool inverted = false; ///< true if the deepest minimum is deeper than the peak is high

@@ -4,17 +4,11 @@
 #include "sextant/comm/communicator.hpp"
 
 #include <algorithm>
-#include <complex>
 #include <cstddef>
 #include <span>
 #include <vector>
 
 namespace sextant::registration {
-
-/// Returns ab. The operator of the standard library also handles infinities, which takes longer.
-inline std::complex<float> times(std::complex<float> a, std::complex<float> b) {
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
 
 /// Replaces each sample of the ranks' planes by fold(samples of all ranks, in rank order).
 /// Collective.

@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/registration/correct/layers.hpp"
 #include "sextant/registration/correct/planes.hpp"
+#include "sextant/registration/pair/spectrum_products.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -188,20 +189,13 @@ StaticSum::Values StaticSum::spectrum_of(std::span<const float> samples, float m
     return values;
 }
 
-/// Returns exp(−i q·t) for each displacement, as a factor per column or per row of a transform.
+/// Returns the factors of displacements along x or y, per column or per row of a transform.
 std::vector<StaticSum::Values> StaticSum::factors_of(std::span<const Point> shifts, Elements size,
                                                      bool rows) const {
     std::vector<Values> all;
-    for (const Point shift : shifts) {
-        Values& factors = all.emplace_back();
-        const double by = (rows ? shift.y : shift.x) / static_cast<double>(factor_);
-        for (Elements at = 0; at < size; ++at) {
-            const auto index = static_cast<double>(at <= size / 2 ? at : at - size);
-            const double angle = -2 * std::numbers::pi * index * by / static_cast<double>(size);
-            factors.emplace_back(static_cast<float>(std::cos(angle)),
-                                 static_cast<float>(std::sin(angle)));
-        }
-    }
+    for (const Point shift : shifts)
+        all.push_back(factors_of_displacement(size, (rows ? shift.y : shift.x) /
+                                                        static_cast<double>(factor_)));
     return all;
 }
 

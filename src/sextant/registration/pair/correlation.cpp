@@ -5,7 +5,7 @@
 #include "sextant/kernel/fit/rigid_map.hpp"
 #include "sextant/registration/pair/level.hpp"
 #include "sextant/registration/pair/partition.hpp"
-#include "sextant/registration/pair/window.hpp"
+#include "sextant/registration/pair/spectrum_products.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -37,14 +37,6 @@ TwoSpectra separated(std::complex<float> here, std::complex<float> there) {
     const std::complex<float> opposite = std::conj(there);
     const std::complex<float> difference = .5F * (here - opposite);
     return {.5F * (here + opposite), {difference.imag(), -difference.real()}};
-}
-
-/// Returns conj(a) b, divided by the square root of its modulus.
-std::complex<float> whitened(std::complex<float> a, std::complex<float> b) {
-    constexpr float least = 1e-20F; // avoids division by 0 where a spectrum is 0
-    const std::complex<float> product{a.real() * b.real() + a.imag() * b.imag(),
-                                      a.real() * b.imag() - a.imag() * b.real()};
-    return product / std::sqrt(std::sqrt(std::norm(product) + least));
 }
 
 } // namespace
