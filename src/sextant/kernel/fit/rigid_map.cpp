@@ -100,6 +100,53 @@ void warp_row(const FloatImage& image, const RigidMap& map, Elements row, const 
     }
 }
 
+void sample_run(const RunPositions& positions, const float* upper, const float* lower, double left,
+                double top, Elements count, float* to) {
+    using Doubles = hn::ScalableTag<double>;
+    const Doubles d;
+    const hn::Rebind<float, Doubles> floats;
+    constexpr Elements lanes = hn::MaxLanes(Doubles());
+    const auto set = [&](double value) HWY_ATTR { return hn::Set(d, value); };
+    const auto position = [&](auto u, double slope, double at, double centre, double shift)
+                              HWY_ATTR {
+                                  const auto sum = hn::Add(hn::Mul(set(slope), u), set(at));
+                                  return hn::Add(hn::Add(sum, set(centre)), set(shift));
+                              };
+    const auto between = [&](auto weight, auto one, auto other) HWY_ATTR {
+        return hn::Add(hn::Mul(hn::Sub(set(1), weight), one), hn::Mul(weight, other));
+    };
+    for (Elements i = 0; i < count; i += lanes) {
+        // The last vector overlaps the one before; a run that is shorter than a vector is padded.
+        HWY_ALIGN float padded[4][lanes] = {};
+        const bool is_short = count < lanes;
+        const Elements at = is_short ? 0 : i + lanes <= count ? i : count - lanes;
+        const auto samples = [&](const float* row, int which) HWY_ATTR {
+            if (!is_short)
+                return hn::PromoteTo(d, hn::LoadU(floats, row + at));
+            for (Elements k = 0; k < count; ++k)
+                padded[which][k] = row[k];
+            return hn::PromoteTo(d, hn::Load(floats, padded[which]));
+        };
+        const auto i_of = hn::Iota(d, static_cast<double>(at));
+        const auto u = hn::Add(set(positions.first), i_of);
+        const auto x =
+            position(u, positions.x, positions.x_at, positions.x_centre, positions.x_shift);
+        const auto y =
+            position(u, positions.y, positions.y_at, positions.y_centre, positions.y_shift);
+        const auto right = hn::Sub(x, hn::Add(set(left), i_of)), down = hn::Sub(y, set(top));
+        const auto high = between(right, samples(upper, 0), samples(upper + 1, 1));
+        const auto low = between(right, samples(lower, 2), samples(lower + 1, 3));
+        const auto found = hn::DemoteTo(floats, between(down, high, low));
+        if (!is_short) {
+            hn::StoreU(found, floats, to + at);
+            continue;
+        }
+        hn::Store(found, floats, padded[0]);
+        for (Elements k = 0; k < count; ++k)
+            to[k] = padded[0][k];
+    }
+}
+
 /// Vectors for the three motion parameters, and for symmetric matrices over these.
 struct Three {
     FloatVector at[3];
@@ -308,6 +355,7 @@ HWY_AFTER_NAMESPACE();
 namespace sextant::kernel {
 
 HWY_EXPORT(warp_row);
+HWY_EXPORT(sample_run);
 HWY_EXPORT(add_sums);
 
 namespace {
@@ -354,6 +402,11 @@ double bilinear(const FloatImage& image, double x, double y) {
     const double upper = sample(0, 0) + u * (sample(1, 0) - sample(0, 0));
     const double lower = sample(0, 1) + u * (sample(1, 1) - sample(0, 1));
     return upper + v * (lower - upper);
+}
+
+void sample_run(const RunPositions& positions, const float* upper, const float* lower, double left,
+                double top, Elements count, float* to) {
+    HWY_DYNAMIC_DISPATCH(sample_run)(positions, upper, lower, left, top, count, to);
 }
 
 void warp(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape, Plane to) {

@@ -33,6 +33,25 @@ void warp(const FloatImage& image, const RigidMap& map, float outside, ImageShap
 void warp_rows(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape,
                Elements first, Elements last, Plane to);
 
+/// Positions of consecutive pixels of a row in another image. With u = first + i, the position of
+/// pixel i is (x·u + x_at + x_centre + x_shift, y·u + y_at + y_centre + y_shift), rounded after
+/// each operation, from left to right.
+struct RunPositions {
+    double first = 0;
+    double x = 1, x_at = 0, x_centre = 0, x_shift = 0;
+    double y = 0, y_at = 0, y_centre = 0, y_shift = 0;
+};
+
+/// Samples an image bilinearly in double precision at `count` positions between the rows `upper`
+/// and `lower`, where pixel i is between the samples i and i + 1.
+///
+/// Input     the position of sample 0 of `upper` is (left, top).
+/// Output    (1 − v)((1 − u)a + ub) + v((1 − u)c + ud), rounded to floats; the same bits on every
+///           processor.
+/// Requires  count + 1 samples in each row.
+void sample_run(const RunPositions& positions, const float* upper, const float* lower, double left,
+                double top, Elements count, float* to);
+
 /// One bilinear sample, computed from the definition. Tests compare warp() with it.
 /// Requires  an image of at least 2x2 pixels, a position inside it.
 double bilinear(const FloatImage& image, double x, double y);

@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/run_control.hpp"
+#include "sextant/kernel/fit/rigid_map.hpp"
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/transform/canvas.hpp"
 #include "sextant/registration/transform/row_positions.hpp"
@@ -205,19 +206,18 @@ void Resampler::sample_row(std::span<const Point> positions, float* to) const {
 }
 
 /// Interpolates a run of pixels in a row of T∘φ for a rigid motion, if all pixels are inside the
-/// frame, between the same two rows of T, and at the same whole column offset. The compiler can
-/// vectorise this loop. Every pixel has the same bits as with sample().
+/// frame, between the same two rows of T, and at the same whole column offset. Every pixel has the
+/// same bits as with sample().
 ///
 /// The run starts at column `first`. Returns false and writes nothing if the conditions are not
 /// met.
-template <class Phi>
-bool Resampler::sample_run(const Phi& phi, std::int64_t first, double y,
+bool Resampler::sample_run(const AffineMotion& phi, Point c, std::int64_t first, double y,
                            std::span<float> to) const {
     constexpr double margin = 1e-6; // larger than rounding errors; prevents weights of 0
     const ImageShape shape = source_.header().shape;
     const auto count = static_cast<int>(to.size());
     const auto x_of = [&](int i) { return static_cast<double>(first) + static_cast<double>(i); };
-    const Point begin = phi(Point{x_of(0), y}), end = phi(Point{x_of(count - 1), y});
+    const Point begin = apply(phi, {x_of(0), y}, c), end = apply(phi, {x_of(count - 1), y}, c);
     // φ is linear along the row, so conditions that hold at both ends hold for all pixels in
     // between.
     const double columns = std::floor(begin.x - x_of(0)), top = std::floor(begin.y);
@@ -240,17 +240,10 @@ bool Resampler::sample_run(const Phi& phi, std::int64_t first, double y,
                         top >= 0 && top <= static_cast<double>(shape.height - 2);
     if (!inside || !fits(begin, 0) || !fits(end, count - 1))
         return false;
-    const float* const below = above + shape.width;
-    const double left = static_cast<double>(first) + columns;
-    for (int i = 0; i < count; ++i) {
-        const Point at = phi(Point{x_of(i), y});
-        const double u = at.x - (left + static_cast<double>(i)), v = at.y - top;
-        const double high =
-            (1 - u) * static_cast<double>(above[i]) + u * static_cast<double>(above[i + 1]);
-        const double low =
-            (1 - u) * static_cast<double>(below[i]) + u * static_cast<double>(below[i + 1]);
-        to[static_cast<std::size_t>(i)] = static_cast<float>((1 - v) * high + v * low);
-    }
+    const double down = y - c.y;
+    kernel::sample_run(
+        {x_of(0) - c.x, phi.a, phi.b * down, c.x, phi.tx, phi.c, phi.d * down, c.y, phi.ty}, above,
+        above + shape.width, x_of(0) + columns, top, count, to.data());
     return true;
 }
 
@@ -315,30 +308,26 @@ bool Resampler::resample(std::int64_t frame, const Transform& transform, const P
             }
         });
     };
-    const auto resample_linear = [&](const auto& phi, const auto& position) {
-        resample_by(phi, [&](double y, std::span<Point> positions, std::span<float> row) {
+    const Point c = centre(shape);
+    const auto resample_linear = [&](const auto& motion, const AffineMotion& phi) {
+        resample_by(motion, [&](double y, std::span<Point> positions, std::span<float> row) {
             for (std::size_t first = 0; first < row.size(); first += run_length) {
                 const std::size_t count = std::min(run_length, row.size() - first);
                 const std::span<float> run = row.subspan(first, count);
                 const std::int64_t column = part.x + static_cast<std::int64_t>(first);
-                if (sample_run(position, column, y, run))
+                if (sample_run(phi, c, column, y, run))
                     continue;
                 for (std::size_t i = 0; i < count; ++i)
                     positions[i] =
-                        position({static_cast<double>(column) + static_cast<double>(i), y});
+                        apply(phi, {static_cast<double>(column) + static_cast<double>(i), y}, c);
                 sample_row(positions.first(count), run.data());
             }
         });
     };
-    const Point c = centre(shape);
     if (const auto* const motion = std::get_if<RigidMotion>(&transform)) {
-        const double cosine = std::cos(motion->alpha), sine = std::sin(motion->alpha);
-        resample_linear(*motion, [&](Point x) {
-            return Point{cosine * (x.x - c.x) - sine * (x.y - c.y) + c.x + motion->tx,
-                         sine * (x.x - c.x) + cosine * (x.y - c.y) + c.y + motion->ty};
-        });
+        resample_linear(*motion, as_affine(*motion));
     } else if (const auto* const affine = std::get_if<AffineMotion>(&transform)) {
-        resample_linear(*affine, [&](Point x) { return apply(*affine, x, c); });
+        resample_linear(*affine, *affine);
     } else if (const auto* const displaced = std::get_if<RowMotion>(&transform)) {
         const double cosine = std::cos(displaced->motion.alpha);
         const double sine = std::sin(displaced->motion.alpha);

@@ -53,8 +53,8 @@ class Resampler {
     float sample(Point at) const;
     float sample_between_rows(const RowMotion& motion, double x, double y) const;
     void sample_row(std::span<const Point> positions, float* to) const;
-    template <class Phi>
-    bool sample_run(const Phi& phi, std::int64_t first, double y, std::span<float> to) const;
+    bool sample_run(const AffineMotion& phi, Point c, std::int64_t first, double y,
+                    std::span<float> to) const;
 
     FrameSource& source_;
     Team* team_;
