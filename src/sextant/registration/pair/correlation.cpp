@@ -49,10 +49,10 @@ Correlation::Correlation(ImageShape shape, Team* team)
       backward_{{padded_.height, true}, {padded_.width, true}},
       window_x_(tukey(shape.width, tapered)),
       window_y_(tukey(shape.height, tapered)),
-      peaks_(static_cast<std::size_t>(angles * halves)),
+      peaks_(static_cast<std::size_t>(most_angles * halves)),
       deepest_(peaks_.size()) {
     const auto count = static_cast<std::size_t>(padded_.elements());
-    for (int pair = 0; pair <= pair_of(angles - 1); ++pair)
+    for (int pair = 0; pair <= pair_of(most_angles - 1); ++pair)
         pairs_.push_back({kernel::FloatPlane(shape), Values(count), Values(count)});
     for (Peaks& peaks : peaks_)
         peaks.reserve(most + 1);
@@ -70,34 +70,41 @@ std::span<const Resemblance> Correlation::search(const kernel::FloatImage& refer
     transform(backward_);
     results_.clear();
     collect_all(false);
-    const double deepest = *std::max_element(deepest_.begin(), deepest_.end());
+    const double deepest =
+        *std::max_element(deepest_.begin(), deepest_.begin() + range.angles * halves);
     if (range.inverts && (highest_.empty() || deepest > highest_.front().found.height))
         collect_all(true);
     return results_;
 }
 
 double Correlation::alpha_of(int angle) const {
-    return range_.around + (angle - angles / 2) * degrees_apart * std::numbers::pi / 180;
+    return range_.around + (angle - range_.angles / 2) * degrees_apart * std::numbers::pi / 180;
 }
 
 /// Appends the positive peaks to the results, or the negative peaks if `inverted`.
 void Correlation::collect_all(bool inverted) {
-    run_parts(team_, angles * halves,
+    const int parts = range_.angles * halves;
+    run_parts(team_, parts,
               [&](int part, int) { collect(part / halves, part % halves, inverted); });
     highest_.clear();
-    for (const Peaks& peaks : peaks_) {
-        for (const Peak& peak : peaks)
+    for (int part = 0; part < parts; ++part) {
+        for (const Peak& peak : peaks_[static_cast<std::size_t>(part)])
             keep(highest_, peak);
     }
     for (const Peak& peak : highest_)
         results_.push_back(peak.found);
 }
 
+/// Returns the pairs that the angles of the range need.
+std::span<Correlation::Pair> Correlation::pairs() {
+    return std::span(pairs_).first(static_cast<std::size_t>(pair_of(range_.angles - 1) + 1));
+}
+
 /// Calls body(pair, first line, end line) for bands of lines of every pair.
 template <class Body>
 void Correlation::for_each_band(Elements lines, const Body& body) {
     const Bands bands(lines);
-    run_parts(team_, static_cast<int>(pairs_.size()) * bands.count(), [&](int part, int) {
+    run_parts(team_, static_cast<int>(pairs().size()) * bands.count(), [&](int part, int) {
         const int band = part % bands.count();
         body(part / bands.count(), bands.first(band), bands.first(band + 1));
     });
@@ -111,7 +118,7 @@ void Correlation::fill_all(const kernel::FloatImage& reference, const kernel::Fl
         Pair& pair = pairs_[static_cast<std::size_t>(number)];
         if (number == 0)
             fill(pair.values, reference, true, first, last);
-        for (int angle = 0; angle < angles; ++angle) {
+        for (int angle = 0; angle < range_.angles; ++angle) {
             if (pair_of(angle) != number)
                 continue;
             kernel::warp_rows(moved, map_of({alpha_of(angle), 0, 0}, centre), 0, shape_, first,
@@ -178,7 +185,7 @@ void Correlation::whiten_all() {
 void Correlation::whiten(std::size_t here, std::size_t there) {
     const Values& first_values = pairs_.front().values;
     const std::complex<float> reference = separated(first_values[here], first_values[there]).g;
-    for (Pair& pair : pairs_) {
+    for (Pair& pair : pairs()) {
         const TwoSpectra both = separated(pair.values[here], pair.values[there]);
         const bool with_reference = &pair == &pairs_.front();
         const std::complex<float> first = whitened(reference, both.f);

@@ -29,12 +29,14 @@ struct CorrelationRange {
     /// axis.
     double farthest = std::numeric_limits<double>::infinity();
     bool inverts = false; ///< also search for opposite contrast
+    /// The number of angles, `degrees_apart` apart: odd, at most Correlation::most_angles.
+    int angles = 9;
 };
 
 /// Finds the peaks of the correlation of two images over all shifts up to half the image size and
-/// nine angles around a given angle. These peaks are starts for methods that converge only locally.
-/// On a lattice, where a shift by one period correlates almost as well, the true shift is among
-/// several peaks.
+/// up to nine angles around a given angle. These peaks are starts for methods that converge only
+/// locally. On a lattice, where a shift by one period correlates almost as well, the true shift is
+/// among several peaks.
 ///
 /// Both images are multiplied by a Tukey window; the template is first rotated by each angle. The
 /// cross spectrum is divided by the square root of its modulus. This is a compromise: full phase
@@ -51,14 +53,14 @@ class Correlation {
     /// Output    at most `most` peaks, valid until the next search. With `inverts`, up to `most`
     ///           negative peaks follow if the correlation has a minimum deeper than its highest
     ///           peak.
-    /// Cost      10 transforms of n pixels, O(n log n). Allocates nothing.
-    /// Deterministic  the bits do not depend on the number of threads.
+    /// Cost      one more transform of n pixels, O(n log n), than there are angles. Allocates
+    /// nothing. Deterministic  the bits do not depend on the number of threads.
     std::span<const Resemblance> search(const kernel::FloatImage& reference,
                                         const kernel::FloatImage& moved, Point centre,
                                         const CorrelationRange& range = {});
 
     static constexpr std::size_t most = 12;
-    static constexpr int angles = 9;
+    static constexpr int most_angles = 9;
     static constexpr double degrees_apart = .6;
 
   private:
@@ -84,6 +86,7 @@ class Correlation {
     static int pair_of(int angle) { return (angle + 1) / 2; }
     static bool is_imaginary(int angle) { return angle > 0 && angle % 2 == 0; }
 
+    std::span<Pair> pairs();
     template <class Body>
     void for_each_band(Elements lines, const Body& body);
     void fill_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,

@@ -129,7 +129,7 @@ int default_levels(ImageShape shape) {
 }
 
 Pyramid::Pyramid(ImageShape shape, int levels, double prefilter, Team* team)
-    : prefilter_(prefilter), team_(team) {
+    : shape_(shape), prefilter_(prefilter), team_(team) {
     if (std::min(shape.width, shape.height) < smallest_side)
         throw InvalidData(fmt::format("the frames have {}x{} pixels, expected at least {}x{}",
                                       shape.width, shape.height, smallest_side, smallest_side));

@@ -54,7 +54,7 @@ class Pyramid {
     /// Deterministic  the bits do not depend on the number of threads.
     void fill(const kernel::SampleView& frame);
 
-    ImageShape shape() const { return levels_.front().shape(); }
+    ImageShape shape() const { return shape_; }
     int levels() const { return static_cast<int>(levels_.size()); }
     /// Level 0 is the full resolution; position x of a level is position 2x of the next finer
     /// level.
@@ -69,6 +69,10 @@ class Pyramid {
     /// Write access to the samples of a level, for images that are computed from other pyramids.
     kernel::Plane plane(int number) { return levels_[static_cast<std::size_t>(number)].plane(); }
     void set_gaps(bool gaps) { gaps_ = gaps; }
+    /// Exchanges level 0 for another plane, so that pyramids that are kept for their coarser levels
+    /// can be filled in the memory of one plane. Requires a plane of this shape, or an empty one;
+    /// fill() requires the former.
+    void swap_finest(kernel::FloatPlane& plane) { std::swap(levels_.front(), plane); }
     /// True if any sample of a level is NaN.
     bool gaps() const { return gaps_; }
 
@@ -95,6 +99,7 @@ class Pyramid {
     void normalise(double mean, double deviation);
     void halve();
 
+    ImageShape shape_;
     double prefilter_, scale_ = 1, mean_ = 0;
     bool gaps_ = false;
     Team* team_;

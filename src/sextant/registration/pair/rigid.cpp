@@ -40,6 +40,14 @@ double lead_of_unrelated(ImageShape shape) {
 /// Fits that end closer together than this, in pixels of the coarsest level, count as one fit.
 constexpr double distinct_fits = 2;
 
+/// Returns the σ of the filter of a level's images, in pixels of that level. Each level halves the
+/// one before, smoothed by a Gaussian of σ = 1.
+double prefilter_at(int level, double prefilter) {
+    for (int k = 0; k < level; ++k)
+        prefilter = std::hypot(prefilter, 1) / 2;
+    return prefilter;
+}
+
 /// Returns the row step on the finest level.
 Elements row_step_of(double prefilter) {
     return prefilter >= usual_prefilter ? 2 : 1;
@@ -64,13 +72,27 @@ RigidMotion scaled(const RigidMotion& motion, double factor) {
     return {motion.alpha, motion.tx * factor, motion.ty * factor};
 }
 
+/// Converts a result in pixels of a level to pixels that are smaller by `unit`.
+RigidResult scaled(RigidResult result, double unit) {
+    result.motion = scaled(result.motion, unit);
+    auto& covariance = result.uncertainty.covariance;
+    for (std::size_t row = 0; row < 3; ++row) {
+        for (std::size_t column = 0; column < 3; ++column)
+            covariance[3 * row + column] *= (row > 0 ? unit : 1) * (column > 0 ? unit : 1);
+    }
+    result.uncertainty = uncertainty_with(covariance);
+    for (TileCovariance* tiles : {&result.misfit.smooth, &result.misfit.rows, &result.misfit.down})
+        tiles->slopes /= static_cast<float>(unit * unit);
+    return result;
+}
+
 } // namespace
 
 /// The implementation of RigidRegistration, which forwards each call to the function of the same
 /// name.
 class RigidRun {
   public:
-    RigidRun(ImageShape shape, int levels, const RigidOptions& options, Team* team);
+    RigidRun(ImageShape shape, int levels, const RigidOptions& options, Team* team, int finest);
 
     RigidResult align(const Pyramid& reference, const Pyramid& moved, double farthest);
     RigidResult locate(const Pyramid& reference, const Pyramid& moved, double farthest);
@@ -90,8 +112,12 @@ class RigidRun {
         int iterations = 0;
     };
 
+    /// Returns the row step on the finest level where only an NCC is needed.
+    Elements rough_row_step() const { return finest_ == 0 ? 4 : 2; }
+
     void check(const Pyramid& pyramid) const;
-    void find_starts(const Images& coarsest, double farthest);
+    void find_starts(const Images& coarsest, double farthest, int angles);
+    bool search_at(const Images& coarsest, double farthest, int angles, Start& start);
     std::size_t most_rivals() const;
     Start search(const Pyramid& reference, const Pyramid& moved, double farthest);
     void fit_all(const Images& coarsest, std::size_t first, std::size_t last, int steps,
@@ -102,6 +128,9 @@ class RigidRun {
     void look_closer(const Pyramid& reference, const Pyramid& moved, Start& start);
     RigidResult to_finest(const Pyramid& reference, const Pyramid& moved, const Start& start);
     RigidResult descend(const Pyramid& reference, const Pyramid& moved, const Start& start);
+    Images finest_of(const Pyramid& reference, const Pyramid& moved, bool inverted = false) const {
+        return images_of(reference, moved, finest_, inverted);
+    }
     void finish(const Images& finest, double prefilter, RigidResult& result);
     void return_to(const RigidMotion& start, const Images& finest, double prefilter,
                    RigidResult& result);
@@ -113,7 +142,9 @@ class RigidRun {
                  RigidResult& result) const;
 
     ImageShape shape_;
-    int levels_;
+    int levels_, finest_;
+    ImageShape finest_shape_;
+    double unit_; ///< width of the finest level's pixels, in pixels of the frames
     RigidOptions options_;
     Team* team_;
     Correlation correlation_;
@@ -123,15 +154,19 @@ class RigidRun {
     std::vector<kernel::RigidSums> tiles_;    ///< sums of the tiles of the finest level
 };
 
-RigidRun::RigidRun(ImageShape shape, int levels, const RigidOptions& options, Team* team)
+RigidRun::RigidRun(ImageShape shape, int levels, const RigidOptions& options, Team* team,
+                   int finest)
     : shape_(shape),
       levels_(levels == 0 ? default_levels(shape) : levels),
+      finest_(std::clamp(levels_ - 2, 0, finest)),
+      finest_shape_(shape_of_level(shape, finest_)),
+      unit_(std::ldexp(1, finest_)),
       options_(options),
       team_(team),
       correlation_(shape_of_level(shape, levels_ - 1), team),
       lead_(shape_of_level(shape, levels_ - 1), team, lead_tile_side(shape)),
       closer_lead_(shape_of_level(shape, std::max(0, levels_ - 2)), team, lead_tile_side(shape)),
-      tiles_(static_cast<std::size_t>(tiling_of(shape).tiles().elements())) {
+      tiles_(static_cast<std::size_t>(tiling_of(finest_shape_).tiles().elements())) {
     std::size_t searches = 1;
     if (options.most_rotation > usual_rotation) {
         rotations_.emplace(shape_of_level(shape, levels_ - 1), team);
@@ -150,22 +185,23 @@ void RigidRun::check(const Pyramid& pyramid) const {
 RigidResult RigidRun::align(const Pyramid& reference, const Pyramid& moved, double farthest) {
     check(reference);
     check(moved);
-    return descend(reference, moved, search(reference, moved, farthest));
+    return scaled(descend(reference, moved, search(reference, moved, farthest)), unit_);
 }
 
 RigidResult RigidRun::locate(const Pyramid& reference, const Pyramid& moved, double farthest) {
-    if (levels_ == 1)
+    if (levels_ == finest_ + 1)
         return align(reference, moved, farthest);
     check(reference);
     check(moved);
     RigidResult result = to_finest(reference, moved, search(reference, moved, farthest));
-    const Images finest = images_of(reference, moved, 0, result.inverted);
-    constexpr Elements row_step = 4;
+    const Images finest = finest_of(reference, moved, result.inverted);
+    const Elements row_step = rough_row_step();
     const kernel::RigidSums sums =
         sums_over(finest, result.motion, kernel::Detail::score, row_step, team_);
-    compare(sums, row_step, reference.prefilter(), result);
-    result.converged = sums.count >= least_count(shape_, row_step);
-    return result;
+    compare(sums, static_cast<double>(row_step), prefilter_at(finest_, reference.prefilter()),
+            result);
+    result.converged = sums.count >= least_count(finest_shape_, row_step);
+    return scaled(result, unit_);
 }
 
 RigidResult RigidRun::refine(const Pyramid& reference, const Pyramid& moved,
@@ -173,23 +209,25 @@ RigidResult RigidRun::refine(const Pyramid& reference, const Pyramid& moved,
     check(reference);
     check(moved);
     Start given;
-    given.level = std::min(1, levels_ - 1);
+    given.level = std::min(finest_ + 1, levels_ - 1);
     given.fit.motion = scaled(start, std::ldexp(1, -given.level));
     RigidResult result = descend(reference, moved, given);
-    return_to(start, images_of(reference, moved, 0), reference.prefilter(), result);
-    return result;
+    return_to(scaled(start, 1 / unit_), finest_of(reference, moved),
+              prefilter_at(finest_, reference.prefilter()), result);
+    return scaled(result, unit_);
 }
 
 /// Restores the start if the steps led away from it to a motion with a lower NCC.
 void RigidRun::return_to(const RigidMotion& start, const Images& finest, double prefilter,
                          RigidResult& result) {
     constexpr double far = 2; // pixels
-    constexpr Elements rows = 4;
-    if (rms_distance(result.motion, start, shape_) < far)
+    const Elements rows = rough_row_step();
+    if (rms_distance(result.motion, start, finest_shape_) < far)
         return;
     const kernel::RigidSums sums = sums_over(finest, start, kernel::Detail::score, rows, team_);
-    if (sums.count < least_count(shape_, rows) ||
-        !is_lower_ncc(result.ncc_after, similarity(sums).ncc, sums.count * rows, prefilter))
+    if (sums.count < least_count(finest_shape_, rows) ||
+        !is_lower_ncc(result.ncc_after, similarity(sums).ncc,
+                      sums.count * static_cast<double>(rows), prefilter))
         return;
     result.motion = start;
     result.converged = false;
@@ -229,31 +267,42 @@ void RigidRun::sort_out(ImageShape coarsest) {
 
 RigidRun::Start RigidRun::search(const Pyramid& reference, const Pyramid& moved, double farthest) {
     const Images coarsest = images_of(reference, moved, levels_ - 1);
+    const double farthest_there = std::ldexp(farthest, 1 - levels_);
     Start start;
     start.level = levels_ - 1;
     start.lead = 0; // stays 0 if no candidate is found
-    find_starts(coarsest, std::ldexp(farthest, 1 - levels_));
-    if (fits_.empty())
+    if (!rotations_ && search_at(coarsest, farthest_there, 1, start) && *start.lead >= clear_lead &&
+        std::abs(start.fit.motion.alpha) <= Correlation::degrees_apart / 2 * std::numbers::pi / 180)
         return start;
+    if (search_at(coarsest, farthest_there, Correlation::most_angles, start) &&
+        *start.lead < clear_lead && levels_ > 1)
+        look_closer(reference, moved, start);
+    return start;
+}
+
+/// Searches with a number of angles on the coarsest level, with shifts of up to `farthest` of its
+/// pixels. Returns false if there is no candidate.
+bool RigidRun::search_at(const Images& coarsest, double farthest, int angles, Start& start) {
+    find_starts(coarsest, farthest, angles);
+    if (fits_.empty())
+        return false;
     fit_all(coarsest, 0, fits_.size(), 3, .05, start);
     sort_out(coarsest.reference.shape);
     const std::size_t most = std::min(fits_.size(), followed);
     fit_all(coarsest, 0, most, 8, .02, start);
     choose(coarsest, most, distinct_fits, lead_, start);
-    if (*start.lead < clear_lead && levels_ > 1)
-        look_closer(reference, moved, start);
-    return start;
+    return true;
 }
 
 /// Finds starts for fits by correlation around each angle that the spectra suggest, with shifts of
 /// up to `farthest` pixels of the coarsest level.
-void RigidRun::find_starts(const Images& coarsest, double farthest) {
+void RigidRun::find_starts(const Images& coarsest, double farthest, int angles) {
     fits_.clear();
     double highest = 0, deepest = 0;
     const auto search_around = [&](double angle) {
         for (const Resemblance& found :
              correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre,
-                                 {angle, farthest, options_.inverts})) {
+                                 {angle, farthest, options_.inverts, angles})) {
             Fit& one = fits_.emplace_back();
             one.motion = found.motion;
             one.inverted = found.inverted;
@@ -341,11 +390,12 @@ void RigidRun::look_closer(const Pyramid& reference, const Pyramid& moved, Start
 
 RigidResult RigidRun::descend(const Pyramid& reference, const Pyramid& moved, const Start& start) {
     RigidResult result = to_finest(reference, moved, start);
-    finish(images_of(reference, moved, 0, result.inverted), reference.prefilter(), result);
+    finish(finest_of(reference, moved, result.inverted),
+           prefilter_at(finest_, reference.prefilter()), result);
     return result;
 }
 
-/// Refines a start on all levels but the finest. Returns a motion on the finest level.
+/// Refines a start on all levels but the finest. Returns a motion in pixels of the finest level.
 RigidResult RigidRun::to_finest(const Pyramid& reference, const Pyramid& moved,
                                 const Start& start) {
     RigidResult result;
@@ -354,7 +404,7 @@ RigidResult RigidRun::to_finest(const Pyramid& reference, const Pyramid& moved,
     result.ambiguous = start.lead && *start.lead < options_.least_lead;
     result.motion = start.fit.motion;
     result.inverted = start.fit.inverted;
-    for (int level = start.level; level > 0; --level) {
+    for (int level = start.level; level > finest_; --level) {
         // Coarser levels need not be exact, because the next finer level refines the result.
         constexpr double stop = .05;
         const Fit one = fit(images_of(reference, moved, level, result.inverted), result.motion,
@@ -371,10 +421,10 @@ void RigidRun::finish(const Images& finest, double prefilter, RigidResult& resul
     const Elements row_step = row_step_of(prefilter);
     kernel::RigidSums sums;
     const Descent descent = registration::descend(
-        result.motion, shape_, {options_.most_steps, options_.stop},
+        result.motion, finest_shape_, {options_.most_steps, options_.stop / unit_},
         [&](const RigidMotion& motion) {
             sums = sums_of_tiles(finest, motion, row_step);
-            return sums.count >= least_count(shape_, row_step);
+            return sums.count >= least_count(finest_shape_, row_step);
         },
         [&] { return newton_step(total_of(tiles_), similarity(sums, result.inverted)); });
     result.iterations += descent.steps;
@@ -386,7 +436,7 @@ void RigidRun::finish(const Images& finest, double prefilter, RigidResult& resul
 kernel::RigidSums RigidRun::sums_of_tiles(const Images& finest, const RigidMotion& motion,
                                           Elements row_step) {
     const kernel::RigidComparison comparison = compare_at(finest, motion, row_step);
-    const Tiling tiling = tiling_of(shape_);
+    const Tiling tiling = tiling_of(finest_shape_);
     const ImageShape tiles = tiling.tiles();
     run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
         for (Elements column = 0; column < tiles.width; ++column)
@@ -403,16 +453,18 @@ kernel::RigidSums RigidRun::sums_of_tiles(const Images& finest, const RigidMotio
 void RigidRun::judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
                      double prefilter, RigidResult& result) {
     result.ncc_before =
-        similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_), result.inverted).ncc;
+        similarity(sums_over(finest, {}, kernel::Detail::score, rough_row_step(), team_),
+                   result.inverted)
+            .ncc;
     const Similarity alike = similarity(sums, result.inverted);
     result.uncertainty = uncertainty_of(tiles_, total_of(tiles_), alike, result.motion.alpha);
-    if (const double seen = noise_within_tiles(tiling_of(shape_), prefilter); seen < 1) {
+    if (const double seen = noise_within_tiles(tiling_of(finest_shape_), prefilter); seen < 1) {
         for (double& entry : result.uncertainty.covariance)
             entry /= seen;
         result.uncertainty = uncertainty_with(result.uncertainty.covariance);
     }
     constexpr std::size_t parameters = 3;
-    result.misfit = misfit_of(tiles_, tiling_of(shape_).tiles(), alike, parameters);
+    result.misfit = misfit_of(tiles_, tiling_of(finest_shape_).tiles(), alike, parameters);
     compare(sums, row_step, prefilter, result);
 }
 
@@ -420,15 +472,16 @@ void RigidRun::judge(const Images& finest, const kernel::RigidSums& sums, double
 void RigidRun::compare(const kernel::RigidSums& sums, double row_step, double prefilter,
                        RigidResult& result) const {
     result.ncc_after = similarity(sums, result.inverted).ncc;
-    const Tile seen = kernel::with_slopes({0, 0, shape_.width, shape_.height}, shape_);
+    const Tile seen =
+        kernel::with_slopes({0, 0, finest_shape_.width, finest_shape_.height}, finest_shape_);
     const double count = sums.count * row_step;
     result.overlap = std::min(1., count / static_cast<double>(seen.elements()));
     result.unrelated = !(result.ncc_after > ncc_of_noise(count, prefilter));
 }
 
 RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOptions& options,
-                                     Team* team)
-    : run_(std::make_unique<RigidRun>(shape, levels, options, team)) {}
+                                     Team* team, int finest)
+    : run_(std::make_unique<RigidRun>(shape, levels, options, team, finest)) {}
 RigidRegistration::RigidRegistration(RigidRegistration&& other) noexcept = default;
 RigidRegistration& RigidRegistration::operator=(RigidRegistration&& other) noexcept = default;
 RigidRegistration::~RigidRegistration() = default;

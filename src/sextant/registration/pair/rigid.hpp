@@ -59,8 +59,9 @@ class RigidRun;
 
 /// Registers pairs of frames of one shape with a rigid motion.
 ///
-/// Correlation on the coarsest level finds candidate motions; if any rotation is allowed, it
-/// searches around every angle that the spectra suggest. Each candidate is refined on the coarsest
+/// Correlation on the coarsest level finds candidate motions, without rotation at first; if none
+/// has a clear lead or the best is rotated, at nine angles; if any rotation is allowed, around
+/// every angle that the spectra suggest. Each candidate is refined on the coarsest
 /// level by up to three Gauss-Newton steps (level.hpp) on every second row, and the best three
 /// candidates by up to eight more. The candidate with the highest NCC is refined down to the finest
 /// level. If another candidate is nearly as good (lead.hpp), all are refined and compared again on
@@ -77,10 +78,12 @@ class RigidRun;
 /// Deterministic: the same bits on the same kind of processor, for any number of threads.
 class RigidRegistration {
   public:
+    /// `finest`: the finest level that is compared, at most the last but one. Interpolation on
+    /// level 1 biases motions by a few hundredths of a pixel.
     /// Throws InvalidTask if a Pyramid of this shape and number of levels would. The team must
     /// outlive this object.
     explicit RigidRegistration(ImageShape shape, int levels = 0, const RigidOptions& options = {},
-                               Team* team = nullptr);
+                               Team* team = nullptr, int finest = 0);
     RigidRegistration(RigidRegistration&& other) noexcept;
     RigidRegistration& operator=(RigidRegistration&& other) noexcept;
     ~RigidRegistration();
