@@ -149,6 +149,7 @@ void open_checkpoint(SeriesState& state, const RegistrationHooks& hooks) {
         state.result.resumed = checkpoint->size();
         state.ledger = std::move(checkpoint);
         if (!state.flattened && !state.without_static && !state.matched && !state.unaligned &&
+            state.inspection.usable.size() > 2 &&
             (!state.corrections || state.corrections->found_no_defects()))
             take_live_links(state);
         if (state.is_first() && state.result.resumed > 0 && hooks.resumed)

@@ -100,7 +100,8 @@ FrameEvidence evidence_of(FrameSource& series, std::span<const FrameRegistration
             if (one.noise || other < 0 || range >= any_rotation)
                 continue;
             if (!reader)
-                reader.emplace(series, any, options.prefilter, 2);
+                reader.emplace(series, any, options.prefilter,
+                               std::make_shared<registration::FrameCache>(2));
             const registration::RigidResult pair = reader->align(other, frame);
             const double degrees = pair.motion.alpha * 180 / std::numbers::pi;
             if (registration::trusted(pair) && !pair.ambiguous && std::abs(degrees) > range)

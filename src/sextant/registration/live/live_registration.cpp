@@ -4,6 +4,7 @@
 #include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/registration/series/checkpoint.hpp"
+#include "sextant/registration/series/state.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,6 +58,7 @@ std::string conditions_of_links(const RegistrationOptions& options, const FrameH
     std::string text = fmt::format(
         "sextant: {}\nshape: {}x{}\nsamples: {}\noffset: {}\ndetector: {:016x}\n", version(),
         series.shape.width, series.shape.height, name(series.sample), offset, detector);
+    text += fmt::format("finest level: {}\n", finest_of_links(options, series.shape));
     for (const auto& [option, value] : identity_of(options, options_without_effect_on_links()))
         text += fmt::format("{}: {}\n", option, value);
     return text;
@@ -189,7 +191,10 @@ LiveRegistration::LiveRegistration(FrameSource& source, const RegistrationOption
       options_(options),
       links_(links),
       team_(options.threads),
-      reader_(source, options_of_links(options), options.prefilter, options.farthest + 3, &team_),
+      reader_(source, options_of_links(options), options.prefilter,
+              std::make_shared<FrameCache>(static_cast<std::size_t>(options.farthest) + 3,
+                                           finest_of_links(options, source.header().shape)),
+              &team_),
       resampler_(source, &team_) {
     const auto pixels = static_cast<std::size_t>(source.header().shape.elements());
     sum_.resize(pixels);

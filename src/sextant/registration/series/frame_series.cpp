@@ -62,10 +62,11 @@ class Registering {
           block_(block_of(communicator_.rank(), communicator_.size(),
                           static_cast<std::int64_t>(statistics_.size()))),
           team_(std::move(inspection.team)),
-          inspected_(std::move(inspection.reader)),
           reference_(context.options.reference) {}
 
     std::vector<FrameRegistration> run() {
+        if (usable_.size() > 2)
+            finest_ = finest_of_links(options_, source_.header().shape);
         const std::vector<Link> neighbours = linked_neighbours();
         plan_segments();
         take(scanned(neighbours));
@@ -74,6 +75,8 @@ class Registering {
             join_segments();
         else
             register_to_reference();
+        if (placed_.size() == 2)
+            register_pair();
         workers_->note_use();
         return std::move(frames_);
     }
@@ -126,7 +129,9 @@ class Registering {
     void make_readers(bool inverts, const std::vector<double>& levels = {}) {
         RigidOptions options = options_.rigid;
         options.inverts = inverts;
-        const int kept = std::max(2, options_.farthest + 1);
+        const auto cache = levels.empty() && finest_ == context_.cache->finest()
+                               ? context_.cache
+                               : context_.cache->another(finest_);
         workers_->create([&](FrameSource& recorded, bool shares_rows) {
             FrameSource* source = &recorded;
             if (!levels.empty())
@@ -134,12 +139,9 @@ class Registering {
                              .emplace_back(
                                  std::make_unique<ChangedFrames>(recorded, mirrored_at(levels)))
                              .get();
-            return std::make_unique<PairReader>(*source, options, options_.prefilter, kept,
+            return std::make_unique<PairReader>(*source, options, options_.prefilter, cache,
                                                 shares_rows ? &*team_ : nullptr);
         });
-        if (inspected_ && levels.empty() && !workers_->take_whole_frames())
-            workers_->shared().take_frames(std::move(*inspected_));
-        inspected_.reset();
     }
 
     /// Calls body(i, reader) for each i below `items`. frame_of(i) is the frame to name in progress
@@ -727,6 +729,20 @@ class Registering {
         });
     }
 
+    /// Registers the only two sound frames on the finest level, because no stage will. Collective.
+    void register_pair() {
+        agree(communicator_, [&] {
+            if (std::exchange(finest_, 0) == 0 || !inverted_.empty())
+                return;
+            make_readers(false);
+            const std::int64_t reference = reference_.value_or(usable_[placed_.front()]);
+            for (const std::size_t i : placed_) {
+                if (block_.has(usable_[i]))
+                    register_to(frame_at(usable_[i]), reference, {}, workers_->shared());
+            }
+        });
+    }
+
     void check_reference(std::int64_t reference) {
         if (block_.has(reference))
             require_reference(context_, frame_at(reference));
@@ -755,8 +771,6 @@ class Registering {
     const std::vector<FrameStatistics> statistics_; ///< statistics of all frames
     const Block block_;
     std::shared_ptr<Team> team_;
-    /// Reader with the pyramids of the inspection; may be null.
-    std::shared_ptr<PairReader> inspected_;
     std::vector<std::uint8_t> frame_is_inverted_; ///< one per frame of usable_; empty if none is
     /// Sources of the readers, if any frame is inverted.
     std::vector<std::unique_ptr<ChangedFrames>> inverted_;
@@ -769,6 +783,7 @@ class Registering {
     /// For each sound frame, the index in placed_ of the base of its segment.
     std::vector<std::size_t> bases_;
     std::optional<std::int64_t> reference_; ///< empty: the first sound frame
+    int finest_ = 0;                        ///< finest level of links and of the scan
     std::vector<Link> others_; ///< links from sound frames to this rank's frames that are not sound
 };
 

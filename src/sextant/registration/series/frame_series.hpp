@@ -34,8 +34,8 @@ namespace sextant::registration {
 ///           in blocks whose sizes differ by at most one.
 /// Requires  a reference that is not left out (InvalidTask).
 /// Throws    AgreedFailure or Cancelled on every rank if any rank fails or is cancelled.
-/// Cost      reads each frame twice, plus two frames per application of ⊙. Memory: one frame,
-///           `farthest` + 1 pyramids, and a few numbers per frame of the series.
+/// Cost      reads each frame once, and again if it has left the cache of the context. Memory: one
+///           frame, that cache, and a few numbers per frame of the series.
 /// Collective.
 /// Deterministic  for the same number of ranks and any number of threads, if `reproducible`. The
 ///                order in which ⊙ associates depends on the number of ranks; this changes motions

@@ -64,22 +64,22 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
     const PatternView view = pattern_view(header.shape);
     const std::vector<std::int64_t> for_layers = frames_for_layers(header.frames, header.shape);
     inspection.team = std::make_shared<Team>(options.threads);
-    inspection.reader = std::make_shared<PairReader>(
-        context.source, options.rigid, options.prefilter, 2, inspection.team.get(), context.offset);
+    PairReader reader(context.source, options.rigid, options.prefilter, context.cache,
+                      inspection.team.get(), context.offset);
     std::vector<FrameRegistration>& frames = inspection.frames;
     std::vector<Inspected> all;
     for (std::int64_t frame = block.first; frame < block.last; ++frame) {
         context.step("inspect frames", frame - block.first, block.count());
         frames.emplace_back().frame = frame;
-        all.push_back(inspected(*inspection.reader, context.corrections, frames.back()));
+        all.push_back(inspected(reader, context.corrections, frames.back()));
         if (all.back().readable && std::ranges::binary_search(for_layers, frame)) {
-            const std::vector<float> seen = seen_in(view, inspection.reader->pyramid(frame));
+            const std::vector<float> seen = seen_in(view, reader.pyramid(frame));
             inspection.seen_frames.push_back(frame);
             inspection.seen.insert(inspection.seen.end(), seen.begin(), seen.end());
         }
         if (measures_rows(context, frame) && all.back().readable) {
             RowShiftMeter meter(context.source.header().shape);
-            meter.add(inspection.reader->samples());
+            meter.add(reader.samples());
             inspection.rows.insert(inspection.rows.end(), meter.sums().begin(), meter.sums().end());
         }
     }
@@ -103,8 +103,8 @@ void settle_corrections(const SeriesContext& context, std::vector<FrameRegistrat
                 continue;
             if (!reader) {
                 team.emplace(context.options.threads);
-                reader.emplace(context.source, context.options.rigid, context.options.prefilter, 2,
-                               &*team, context.offset);
+                reader.emplace(context.source, context.options.rigid, context.options.prefilter,
+                               std::make_shared<FrameCache>(2), &*team, context.offset);
             }
             own[i] = inspected(*reader, &corrections, frame);
             frame.gaps += blank;
@@ -223,12 +223,11 @@ ThreadPlan plan_of(const RegistrationOptions& options, const FrameHeader& series
 
 /// Creates the context for a source and chooses the use of threads.
 void use(SeriesState& state, FrameSource& source, CorrectedFrames* corrections = nullptr) {
-    state.context.emplace(SeriesContext{state.communicator, source, state.options, nullptr,
-                                        state.control, state.result.offset, corrections});
     state.result.thread_plan =
         plan_of(state.options, state.source->header(), static_cast<int>(state.communicator.size()));
-    state.context->threads = state.result.thread_plan;
-    state.context->used = &state.result.thread_use;
+    state.context.emplace(SeriesContext{state.communicator, source, state.options, nullptr,
+                                        state.control, state.result.offset, corrections,
+                                        state.result.thread_plan, &state.result.thread_use});
 }
 
 /// Wraps the source in CorrectedFrames if corrections are requested.
@@ -328,12 +327,14 @@ void end_inspection(SeriesState& state) {
         state.result.warnings.push_back("the gain image fits the frames better if it is " +
                                         better->text());
     if (state.corrections->needed()) {
-        state.inspection.reader.reset(); // its pyramids are of uncorrected frames
+        use(state, *state.source, state.corrections); // the cached frames are not corrected
         return;
     }
+    const std::shared_ptr<FrameCache> cache = state.context->cache;
     state.source = std::move(*state.corrections).release();
     state.corrections = nullptr;
     use(state, *state.source);
+    state.context->cache = cache;
 }
 
 /// Warns of identical consecutive frames. A camera that stalls repeats a frame, including its
@@ -368,8 +369,8 @@ bool shading_changes(const SeriesState& state) {
     agree(state.communicator, [&] {
         if (!state.is_first())
             return;
-        PairReader reader(state.context->source, state.options.rigid, state.options.prefilter, 2,
-                          nullptr, state.result.offset);
+        PairReader reader(state.context->source, state.options.rigid, state.options.prefilter,
+                          state.context->cache, nullptr, state.result.offset);
         for (const TwoFrames& pair : pairs) {
             state.control.check();
             const std::int64_t first = inspection.usable[pair.first],
@@ -387,7 +388,6 @@ bool shading_changes(const SeriesState& state) {
 void compare(SeriesState& state, FrameSource& frames) {
     use(state, frames);
     SeriesInspection& inspection = state.inspection;
-    inspection.reader.reset(); // its pyramids are those of other frames
     SeriesInspection again = inspect_series(*state.context);
     for (std::size_t frame = 0; frame < again.statistics.size(); ++frame) {
         FrameStatistics& statistics = inspection.statistics[frame];
@@ -404,7 +404,6 @@ void compare(SeriesState& state, FrameSource& frames) {
             inspection.frames[i].leave_out(one.omission,
                                            "in the part that is compared, " + one.left_out);
     }
-    inspection.reader = std::move(again.reader);
     inspection.team = std::move(again.team);
     inspection.seen = std::move(again.seen);
     inspection.seen_frames = std::move(again.seen_frames);

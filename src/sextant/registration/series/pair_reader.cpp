@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -129,26 +129,50 @@ std::string fault_of(const FrameStatistics& frame, double usual_mean, const Fram
     return "";
 }
 
-PairReader::PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
-                       Team* team, double offset)
-    : source_(source), offset_(offset), registration_(source.header().shape, 0, options, team) {
-    if (kept < 2)
-        throw std::logic_error("the number of frames kept in memory is less than two");
-    for (int i = 0; i < kept; ++i)
-        kept_.push_back({Pyramid(source.header().shape, 0, prefilter, team)});
+std::shared_ptr<const ReadFrame> FrameCache::find(std::int64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(frames_, number, &ReadFrame::number);
+    if (found == frames_.end())
+        return nullptr;
+    (*found)->used = ++uses_;
+    return *found;
 }
 
-void PairReader::take_frames(PairReader&& other) {
-    std::size_t slot = 0;
-    for (Kept& one : other.kept_) {
-        if (one.frame >= 0 && slot < kept_.size())
-            kept_[slot++] = std::move(one);
-    }
-    uses_ = std::max(uses_, other.uses_);
-    samples_.swap(other.samples_);
+std::shared_ptr<ReadFrame> FrameCache::make_room() {
+    const std::lock_guard lock(mutex_);
+    if (frames_.size() < most_)
+        return nullptr;
+    const auto oldest = std::ranges::min_element(frames_, {}, &ReadFrame::used);
+    std::shared_ptr<ReadFrame> frame = std::move(*oldest);
+    frames_.erase(oldest);
+    return frame;
 }
 
-FrameStatistics PairReader::read(std::int64_t frame) {
+void FrameCache::add(std::shared_ptr<ReadFrame> frame) {
+    const std::lock_guard lock(mutex_);
+    frame->used = ++uses_;
+    frames_.push_back(std::move(frame));
+}
+
+std::shared_ptr<FrameCache> cache_for(ImageShape shape, int farthest, int threads, int finest) {
+    constexpr Bytes memory = Bytes{128} << 20;
+    constexpr double of_levels = 4. / 3;
+    const auto frame = static_cast<Bytes>(
+        std::ldexp(of_levels * sizeof(float) * static_cast<double>(shape.elements()), -2 * finest));
+    const auto most = std::max<Bytes>(farthest + threads, memory / frame);
+    return std::make_shared<FrameCache>(static_cast<std::size_t>(most), finest);
+}
+
+PairReader::PairReader(FrameSource& source, const RigidOptions& options, double prefilter,
+                       std::shared_ptr<FrameCache> cache, Team* team, double offset)
+    : source_(source),
+      prefilter_(prefilter),
+      offset_(offset),
+      team_(team),
+      cache_(std::move(cache)),
+      registration_(source.header().shape, 0, options, team, cache_->finest()) {}
+
+FrameStatistics PairReader::read_samples(std::int64_t frame) {
     resize_buffer(samples_, static_cast<std::size_t>(source_.header().shape.elements()));
     source_.read_frame(frame, samples_);
     FrameStatistics statistics = statistics_of(samples_);
@@ -166,51 +190,60 @@ FrameStatistics PairReader::read(std::int64_t frame) {
     return statistics;
 }
 
-/// Returns the cached pyramid of a frame. On a miss, replaces the least recently used pyramid.
-PairReader::Kept& PairReader::kept(std::int64_t frame) {
-    auto slot = std::find_if(kept_.begin(), kept_.end(),
-                             [frame](const Kept& one) { return one.frame == frame; });
-    if (slot == kept_.end()) {
-        slot = std::min_element(kept_.begin(), kept_.end(),
-                                [](const Kept& a, const Kept& b) { return a.used < b.used; });
-        slot->frame = -1; // stays -1 if reading or filling throws
-        slot->statistics = read(frame);
-        slot->pyramid.fill(view_of(samples_, source_.header().shape));
-        slot->statistics.deviation = 1 / slot->pyramid.scale();
-        slot->frame = frame;
+std::shared_ptr<const ReadFrame> PairReader::read(std::int64_t frame) {
+    if (auto found = cache_->find(frame))
+        return found;
+    // Fill the pyramid of an earlier frame that nothing uses any more, because the first use of new
+    // memory takes longer than filling it.
+    std::shared_ptr<ReadFrame> made = cache_->make_room();
+    if (!made || made->reader != this || made.use_count() > 1)
+        made = std::make_shared<ReadFrame>(Pyramid(source_.header().shape, 0, prefilter_, team_));
+    const bool without_finest = cache_->finest() > 0;
+    if (without_finest && finest_.shape() == made->pyramid.shape())
+        made->pyramid.swap_finest(finest_);
+    made->statistics = read_samples(frame);
+    made->pyramid.fill(view_of(samples_, source_.header().shape));
+    made->statistics.deviation = 1 / made->pyramid.scale();
+    made->number = frame;
+    made->reader = this;
+    if (without_finest) {
+        finest_ = {};
+        made->pyramid.swap_finest(finest_);
     }
-    slot->used = ++uses_;
-    return *slot;
+    cache_->add(made);
+    return made;
 }
 
 FrameStatistics PairReader::statistics(std::int64_t frame) {
-    Kept& one = kept(frame);
-    one.statistics.shading = shading_of(one.pyramid);
-    return one.statistics;
+    const Pyramid& one = pyramid(frame);
+    FrameStatistics statistics = last_->statistics;
+    statistics.shading = shading_of(one);
+    return statistics;
 }
 
 RigidResult PairReader::align(std::int64_t reference, std::int64_t moved) {
-    const Pyramid& r = kept(reference).pyramid;
-    return registration_.align(r, kept(moved).pyramid, std::abs(moved - reference));
+    const std::shared_ptr<const ReadFrame> r = read(reference);
+    return registration_.align(r->pyramid, pyramid(moved), std::abs(moved - reference));
 }
 
 RigidResult PairReader::locate(std::int64_t reference, std::int64_t moved) {
-    const Pyramid& r = kept(reference).pyramid;
-    return registration_.locate(r, kept(moved).pyramid, std::abs(moved - reference));
+    const std::shared_ptr<const ReadFrame> r = read(reference);
+    return registration_.locate(r->pyramid, pyramid(moved), std::abs(moved - reference));
 }
 
 RigidResult PairReader::refine(std::int64_t reference, std::int64_t moved,
                                const RigidMotion& start) {
-    return refine(kept(reference).pyramid, moved, start);
+    const std::shared_ptr<const ReadFrame> r = read(reference);
+    return refine(r->pyramid, moved, start);
 }
 
 RigidResult PairReader::refine(const Pyramid& reference, std::int64_t moved,
                                const RigidMotion& start) {
-    return registration_.refine(reference, kept(moved).pyramid, start);
+    return registration_.refine(reference, pyramid(moved), start);
 }
 
 RigidResult PairReader::align(const Pyramid& reference, std::int64_t moved) {
-    return registration_.align(reference, kept(moved).pyramid);
+    return registration_.align(reference, pyramid(moved));
 }
 
 } // namespace sextant::registration

@@ -6,7 +6,10 @@
 #include "sextant/registration/correct/shading.hpp"
 #include "sextant/registration/pair/rigid.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,17 +47,57 @@ struct FrameLimits {
 /// Returns the reason why a frame is left out; "" if the frame is usable.
 std::string fault_of(const FrameStatistics& frame, double usual_mean, const FrameLimits& limits);
 
-/// Reads frames of a series into pyramids and registers them. The most recently used pyramids are
-/// cached.
+class PairReader;
+
+/// A frame of a series that has been read.
+struct ReadFrame {
+    Pyramid pyramid;
+    FrameStatistics statistics = {};
+    std::int64_t number = -1, used = 0;
+    const PairReader* reader = nullptr; ///< the reader that filled the pyramid
+};
+
+/// The most recently used frames of one source, shared by readers with the same prefilter.
+/// Thread-safe.
+class FrameCache {
+  public:
+    /// `finest`: the finest level of the pyramids that is kept.
+    explicit FrameCache(std::size_t most, int finest = 0) : most_(most), finest_(finest) {}
+
+    /// Returns a frame; null if it is not in the cache.
+    std::shared_ptr<const ReadFrame> find(std::int64_t number);
+    /// Removes and returns the least recently used frame if the cache is full; otherwise null.
+    std::shared_ptr<ReadFrame> make_room();
+    void add(std::shared_ptr<ReadFrame> frame);
+    int finest() const { return finest_; }
+    /// Returns an empty cache for as many frames.
+    std::shared_ptr<FrameCache> another(int finest) const {
+        return std::make_shared<FrameCache>(most_, finest);
+    }
+
+  private:
+    std::size_t most_;
+    int finest_;
+    std::mutex mutex_;
+    std::vector<std::shared_ptr<ReadFrame>> frames_;
+    std::int64_t uses_ = 0;
+};
+
+/// Returns the cache of a rank: for the frames that `threads` readers need to register each frame
+/// to `farthest` frames before it, or as many as fit into 128 MiB.
+std::shared_ptr<FrameCache> cache_for(ImageShape shape, int farthest, int threads, int finest);
+
+/// Reads frames of a series into pyramids and registers them.
 ///
-/// Cost      memory: one frame, and a pyramid for each cached frame.
+/// Cost      memory: one frame, beside the frames of the cache.
 /// Throws    the same exceptions as FrameSource; UnusableFrame.
 class PairReader {
   public:
-    /// Requires  kept >= 2 (std::logic_error). The team must outlive this object. `offset`, which
-    ///           the source subtracted from its samples, is added back for FrameStatistics.
-    PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
-               Team* team = nullptr, double offset = 0);
+    /// The finest level that is compared (RigidRegistration) is that of the cache. The team must
+    /// outlive this object. `offset`, which the source subtracted from its samples, is added back
+    /// for FrameStatistics.
+    PairReader(FrameSource& source, const RigidOptions& options, double prefilter,
+               std::shared_ptr<FrameCache> cache, Team* team = nullptr, double offset = 0);
 
     /// Returns the statistics of a frame. Throws UnusableFrame if no pyramid can be built from it.
     FrameStatistics statistics(std::int64_t frame);
@@ -69,27 +112,25 @@ class PairReader {
     RigidResult refine(const Pyramid& reference, std::int64_t moved, const RigidMotion& start);
     /// The same, with a search over the whole range of motions.
     RigidResult align(const Pyramid& reference, std::int64_t moved);
-    /// Takes over the cached pyramids of another reader. Requires the same samples, prefilter and
-    /// team.
-    void take_frames(PairReader&& other);
-    /// Returns the pyramid of a frame. Valid until the next access to another frame.
-    const Pyramid& pyramid(std::int64_t frame) { return kept(frame).pyramid; }
+    /// Returns the pyramid of a frame, with the levels that the cache keeps. Valid until another
+    /// frame is accessed.
+    const Pyramid& pyramid(std::int64_t frame) {
+        last_ = nullptr;
+        last_ = read(frame);
+        return last_->pyramid;
+    }
 
   private:
-    struct Kept {
-        Pyramid pyramid;
-        std::int64_t frame = -1, used = 0;
-        FrameStatistics statistics = {};
-    };
-
-    FrameStatistics read(std::int64_t frame);
-    Kept& kept(std::int64_t frame);
+    FrameStatistics read_samples(std::int64_t frame);
+    std::shared_ptr<const ReadFrame> read(std::int64_t frame);
 
     FrameSource& source_;
-    double offset_;
+    double prefilter_, offset_;
+    Team* team_;
     std::vector<float> samples_;
-    std::vector<Kept> kept_;
-    std::int64_t uses_ = 0;
+    std::shared_ptr<FrameCache> cache_;
+    std::shared_ptr<const ReadFrame> last_;
+    kernel::FloatPlane finest_; ///< level 0 of frames that are kept without it
     RigidRegistration registration_;
 };
 

@@ -10,6 +10,12 @@
 
 namespace sextant::registration {
 
+int finest_of_links(const RegistrationOptions& options, ImageShape shape) {
+    constexpr Elements least_side = 256;
+    const bool averages = options.stages > 1 && options.model != MotionModel::nonrigid;
+    return averages && std::min(shape.width, shape.height) >= least_side ? 1 : 0;
+}
+
 prefix::ScanOptions scan_options(const RegistrationOptions& options) {
     prefix::ScanOptions scan;
     if (!options.reproducible)

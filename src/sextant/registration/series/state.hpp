@@ -64,6 +64,10 @@ TransformOf transforms(const Registered& registered);
 /// Returns the options of the scan of motions.
 prefix::ScanOptions scan_options(const RegistrationOptions& options);
 
+/// Returns the finest level on which pairs of frames are compared (RigidRegistration): level 1
+/// if the frames are registered to averages later, and are large enough; otherwise 0.
+int finest_of_links(const RegistrationOptions& options, ImageShape shape);
+
 /// The inputs for registering a series on one rank.
 struct SeriesContext {
     const Communicator& communicator;
@@ -77,6 +81,10 @@ struct SeriesContext {
     ThreadPlan threads = {}; ///< use of a rank's threads
     /// If not null, receives statistics of threads that take whole frames.
     FrameThreadUse* used = nullptr;
+    /// Frames of `source`.
+    std::shared_ptr<FrameCache> cache = cache_for(source.header().shape, options.farthest,
+                                                  threads.whole_frames ? options.threads : 1,
+                                                  finest_of_links(options, source.header().shape));
 
     /// Reports progress on rank 0. Throws Cancelled if this rank was cancelled.
     void step(std::string_view part, std::int64_t done, std::int64_t all) const {
@@ -100,10 +108,7 @@ struct SeriesInspection {
     std::vector<FrameRegistration> frames = {};
     /// RowShiftMeter::sums() of some of this rank's frames, one after another.
     std::vector<double> rows = {};
-    /// The reader of this rank's frames and its team. The registration reuses the reader's
-    /// pyramids, unless the samples are corrected afterwards.
-    std::shared_ptr<Team> team = {};
-    std::shared_ptr<PairReader> reader = {};
+    std::shared_ptr<Team> team = {}; ///< the threads of this rank
     /// The numbers of this rank's frames from which layers are computed (frames_for_layers()), and
     /// the parts of these frames, one after another.
     std::vector<std::int64_t> seen_frames = {};

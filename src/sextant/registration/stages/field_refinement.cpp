@@ -225,7 +225,7 @@ void settle_in_doubt(const SeriesContext& context, const MatchingAverage& averag
         if (!reference) {
             reference.emplace(shape, 0, options.prefilter, &team);
             reference->fill(view_of(average.samples, shape));
-            reader.emplace(context.source, options.rigid, options.prefilter, 2, &team);
+            reader.emplace(context.source, options.rigid, options.prefilter, context.cache, &team);
         }
         settle(context, *reader, *reference, area_of(shape), stage, frame);
     }

@@ -304,7 +304,8 @@ void register_to_average(const SeriesContext& context, MatchingAverage average,
     Team team(options.threads);
     const PixelArea area = average.area;
     OthersPyramid references(context, std::move(average), registered, &team);
-    PairReader reader(context.source, options.rigid, options.prefilter, 2, &team);
+    PairReader reader(context.source, options.rigid, options.prefilter,
+                      std::make_shared<FrameCache>(1), &team);
     std::int64_t done = 0;
     for (FrameRegistration& frame : own) {
         context.step("register to the average", done++, std::ssize(own));
@@ -338,7 +339,8 @@ void for_each_with_others(const SeriesContext& context, MatchingAverage average,
     Team team(context.options.threads);
     const PixelArea area = average.area;
     OthersPyramid references(context, std::move(average), registered, &team);
-    PairReader reader(context.source, context.options.rigid, context.options.prefilter, 2, &team);
+    PairReader reader(context.source, context.options.rigid, context.options.prefilter,
+                      std::make_shared<FrameCache>(1), &team);
     std::int64_t done = 0;
     for (FrameRegistration& frame : own) {
         context.step("register to the average", done++, std::ssize(own));
