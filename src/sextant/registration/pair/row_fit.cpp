@@ -52,7 +52,7 @@ struct RowSpline {
     double scale; ///< intervals per row
 
     explicit RowSpline(Elements rows)
-        : intervals(static_cast<std::size_t>(std::clamp<Elements>(rows / 16, 4, 32))),
+        : intervals(static_cast<std::size_t>(std::clamp<Elements>(rows / 8, 4, 64))),
           scale(static_cast<double>(intervals) / static_cast<double>(rows)) {}
 
     Eigen::Index coefficients() const { return static_cast<Eigen::Index>(intervals) + 3; }
