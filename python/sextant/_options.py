@@ -60,8 +60,8 @@ class RegisterOptions(TypedDict, total=False):
         Contrast of frames; auto recognises inverted ones.
     canvas : {"reference", "union", "common"}, default: "reference"
         Area that result images cover.
-    scan_rows : bool, default: False
-        Register each row of scanned frames, to correct jitter and drift.
+    scan_rows : {"auto", "on", "off"}, default: "auto"
+        Register each row of scanned frames; auto: if rows jitter.
     roi : int or sequence of int, optional
         Compare only this part of frames: first column and row, width, height.
     bidirectional : str or float, default: "auto"
@@ -92,7 +92,7 @@ class RegisterOptions(TypedDict, total=False):
     static: Literal["auto", "off"]
     contrast: Literal["auto", "same"]
     canvas: Literal["reference", "union", "common"]
-    scan_rows: bool
+    scan_rows: Literal["auto", "on", "off", True, False]
     roi: Integers
     bidirectional: Union[str, float]
     max_shift: float
@@ -663,7 +663,7 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "static": "auto",
         "contrast": "auto",
         "canvas": "reference",
-        "scan_rows": False,
+        "scan_rows": "auto",
         "bidirectional": "auto",
         "rotation": 3,
     },

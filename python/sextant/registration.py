@@ -362,6 +362,8 @@ class Registration(Result):
                 ("Shading", self.record.get("flattened") and "removed before registration"),
                 ("Weak frames", self.record.get("frames_per_sum") and
                  f"sums of {self.record['frames_per_sum']} frames were registered first"),
+                ("Rows", self.record.get("rows") and
+                 f"jitter by {self.record['rows']['jitter']:.2f} px, which is corrected"),
                 *(("Left out", f"frame {frame}: {why}")
                   for frame, why in list(self.left_out.items())[:5]),
                 *(("Warning", warning) for warning in self.warnings)]

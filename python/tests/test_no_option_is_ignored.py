@@ -131,7 +131,7 @@ VALUES = {
     "checkpoint": "out/new", "restart": True, "prefilter": 2., "farthest": 1, "tolerance": .1,
     "min_registered": .9,
     "average": "weighted",
-    "despike": "off", "flatten": "on", "static": "off", "contrast": "same", "canvas": "union", "scan_rows": True,
+    "despike": "off", "flatten": "on", "static": "off", "contrast": "same", "canvas": "union", "scan_rows": "on",
     "rotation": 20,
     "dark": np.ones((64, 64), "f4"), "gain": 2 - random.random((64, 64)), "defects": np.eye(64, dtype="u1"),
     "mask": np.eye(64, dtype="u1") == 0, "roi": (8, 8, 48, 48), "max_shift": 30,

@@ -147,6 +147,17 @@ def test_rows_of_scanned_frames(movie):
     assert np.isfinite(sextant.apply(found, movie)).mean() > .5
 
 
+def test_rows_that_jitter_are_recognised(movie):
+    phases = np.fft.rfftfreq(128) * np.random.default_rng(3).normal(size=(*movie.shape[:2], 1))
+    jittering = np.fft.irfft(np.fft.rfft(movie) * np.exp(-2j * np.pi * phases), 128).astype("f4")
+    found, on = sextant.register(jittering), sextant.register(jittering, scan_rows=True)
+    assert found.record["rows"]["recognised"] and not on.record["rows"]["recognised"]
+    np.testing.assert_array_equal(found.average, on.average)
+    assert "jitter by" in str(found._facts())
+    for options in ({}, {"scan_rows": False}, {"scan_rows": "off"}):
+        assert "rows" not in sextant.register(movie if not options else jittering, **options).record
+
+
 def test_points_are_mapped_and_back(movie, motions):
     found = sextant.register(movie)
     points = np.array([[0, 10, 20], [5, 60, 70], [7, 64, 64.5]])

@@ -130,6 +130,10 @@ TEST(RegisterText, names_the_option_for_rows_that_jitter) {
                           "(RMS); standard deviation of a row 0.140 px\n"));
     EXPECT_THAT(text, Not(HasSubstr("try")));
     EXPECT_THAT(text, Not(HasSubstr("flyback")));
+    EXPECT_EQ(nlohmann::json::parse(to_json(summary))["rows"]["recognised"], false);
+    summary.result.jitter_recognised = true;
+    EXPECT_THAT(to_text(summary), HasSubstr("0.140 px; this was recognised, and is corrected"));
+    EXPECT_EQ(nlohmann::json::parse(to_json(summary))["rows"]["recognised"], true);
     summary.result.flyback = 7;
     EXPECT_THAT(to_text(summary), HasSubstr("the first 7 columns of every frame are disturbed"));
     EXPECT_EQ(nlohmann::json::parse(to_json(summary))["rows"]["jitter"], .5);

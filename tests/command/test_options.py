@@ -128,7 +128,7 @@ values = {
     "threshold": "0.9", "joins": "OUT/joins.csv", "quantiles": "0.3,0.4", "thresholds": "1,2", "directions": "",
     "min-length": "4", "simplify": "1", "aligned": "=on", "gap": "5", "movie": "OUT/m.gif", "format": "npy", "model": "translation",
     "reference": "2", "stages": "3", "thread-work": "frames", "restart": "", "average": "weighted", "frames": "0,1,2",
-    "min-registered": ".9", "despike": "off", "flatten": "on", "static": "off", "gain-rotate": "90", "gain-flip": "x", "contrast": "same", "canvas": "union", "scan-rows": "", "rotation": "20",
+    "min-registered": ".9", "despike": "off", "flatten": "on", "static": "off", "gain-rotate": "90", "gain-flip": "x", "contrast": "same", "canvas": "union", "scan-rows": "on", "rotation": "20",
     "dark": "dark.npy", "gain": "gain.npy", "defects": "defects.npy",
     "mask": "directions.npy", "roi": "8,8,48,48", "bidirectional": "2", "max-shift": "30", "follow": None, "idle": "3", "spool": "OUT/s.raw",
     "serve": "127.0.0.1:0", "from-reference": "", "sum": "", "count": "OUT/n.npy", "sample": "f64", "truth": "OUT/t",

@@ -195,8 +195,10 @@ TEST(SeriesMisfit, tells_rows_that_jitter_from_a_shear) {
     bench::Faults jitter, shear;
     jitter.jitter = 1;
     shear.shear = .02;
+    RegistrationOptions rigid;
+    rigid.scan_rows = ScanRows::off;
     for (const char* specimen : {"lattice", "carbon"}) {
-        const SeriesMisfit of_rows = result_of(specimen, jitter).misfit;
+        const SeriesMisfit of_rows = result_of(specimen, jitter, 10, rigid).misfit;
         EXPECT_TRUE(of_rows.significant && of_rows.of_rows) << specimen;
         EXPECT_NEAR(of_rows.pixels, 1 / std::sqrt(32), .06) << specimen;
         const SeriesMisfit of_shear = result_of(specimen, shear).misfit;

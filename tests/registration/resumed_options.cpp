@@ -129,7 +129,7 @@ TEST(ResumedOptions, runs_of_every_model_continue_with_the_same_bits) {
     RegistrationOptions similarity = usual(), fields = usual(), rows = usual(), canvas = usual();
     similarity.model = MotionModel::similarity;
     fields.model = MotionModel::nonrigid;
-    rows.scan_rows = true;
+    rows.scan_rows = ScanRows::on;
     canvas.canvas = Canvas::united;
     for (RegistrationOptions options : {similarity, fields, rows, canvas}) {
         SCOPED_TRACE(static_cast<int>(options.model));

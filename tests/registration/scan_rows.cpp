@@ -311,15 +311,16 @@ TEST(Flyback, is_seen_in_the_residuals_of_columns) {
 }
 
 bench::FaultySeries series_of(const bench::Faults& faults, int frames = 8, Elements height = 112,
-                              double drift = .6) {
+                              double drift = .6, double dose = 20,
+                              const char* specimen = "carbon") {
     registration::SeriesPlan plan;
     plan.shape = {144, height};
     plan.frames = frames;
-    plan.dose = 20;
+    plan.dose = dose;
     plan.drift = {0, drift, -.4};
     plan.wander = .3;
     plan.seed = 6;
-    return {plan, faults, specimen_of(plan, "carbon", 6, 32)};
+    return {plan, faults, specimen_of(plan, specimen, 6, 32)};
 }
 
 struct RowsOfSeries {
@@ -327,10 +328,9 @@ struct RowsOfSeries {
     std::map<std::int64_t, Transform> transforms;
 };
 
-RowsOfSeries registered_rows(const bench::FaultySeries& series, int ranks = 1,
-                             RegistrationOptions options = {}) {
+RowsOfSeries registered_by(RegistrationOptions options, const bench::FaultySeries& series,
+                           int ranks = 1) {
     options.reproducible = true;
-    options.scan_rows = true;
     RowsOfSeries found;
     RegistrationHooks hooks;
     hooks.write = [&](const RegistrationResult&, RegisteredFrames& frames) {
@@ -339,6 +339,12 @@ RowsOfSeries registered_rows(const bench::FaultySeries& series, int ranks = 1,
     };
     found.result = registration_of([&] { return series.open(); }, ranks, options, hooks);
     return found;
+}
+
+RowsOfSeries registered_rows(const bench::FaultySeries& series, int ranks = 1,
+                             RegistrationOptions options = {}) {
+    options.scan_rows = ScanRows::on;
+    return registered_by(options, series, ranks);
 }
 
 /// The RMS error of positions to the right, without their mean; `slope`: also without what is
@@ -458,6 +464,93 @@ TEST(ScanRows, are_the_same_on_any_number_of_ranks_and_threads) {
                 EXPECT_NEAR(rows.dx[row], other.dx[row], 2e-3) << ranks;
         }
     }
+}
+
+TEST(ScanRows, that_jitter_are_recognised) {
+    bench::Faults faults;
+    for (const auto& [jitter, dose] : {std::pair{1., 10.}, {.6, 20.}, {.2, 200.}}) {
+        SCOPED_TRACE(jitter);
+        faults.jitter = jitter;
+        const bench::FaultySeries series = series_of(faults, 8, 112, .6, dose);
+        const RowsOfSeries found = registered_by({}, series), on = registered_rows(series);
+        EXPECT_TRUE(found.result.jitter_recognised);
+        EXPECT_FALSE(on.result.jitter_recognised);
+        EXPECT_EQ(found.result.average.mean, on.result.average.mean);
+        RegistrationOptions off;
+        off.scan_rows = ScanRows::off;
+        const RegistrationResult rigid = registered_by(off, series).result;
+        EXPECT_FALSE(rigid.rows);
+        EXPECT_TRUE(rigid.misfit.of_rows);
+        EXPECT_TRUE(registered_by({}, series, 3).result.jitter_recognised);
+    }
+}
+
+TEST(ScanRows, that_do_not_jitter_are_left_alone) {
+    bench::Faults slow, pattern, stop, turning;
+    slow.slow_scan = 1.5;
+    pattern.gain = .15;
+    stop.stop = 12;
+    turning.magnification = .02;
+    for (const bench::Faults& faults : {bench::Faults(), slow, pattern, stop, turning}) {
+        for (const char* specimen : {"carbon", "lattice", "particles"}) {
+            for (const double dose : {1., 20., 2000.}) {
+                SCOPED_TRACE(std::string(specimen) + " " + std::to_string(dose) + " " +
+                             std::to_string(faults.slow_scan));
+                const bench::FaultySeries series = series_of(faults, 8, 112, .6, dose, specimen);
+                RegistrationOptions off;
+                off.scan_rows = ScanRows::off;
+                const RowsOfSeries found = registered_by({}, series);
+                EXPECT_FALSE(found.result.rows);
+                EXPECT_FALSE(found.result.jitter_recognised);
+                EXPECT_EQ(found.result.average.mean,
+                          registered_by(off, series).result.average.mean);
+            }
+        }
+    }
+}
+
+TEST(ScanRows, that_jitter_are_not_registered_with_other_models) {
+    bench::Faults faults;
+    faults.jitter = .6;
+    const bench::FaultySeries series = series_of(faults), pair = series_of(faults, 2);
+    RegistrationOptions options;
+    EXPECT_FALSE(registered_by(options, pair).result.rows);
+    options.model = MotionModel::affine;
+    EXPECT_FALSE(registered_by(options, series).result.rows);
+    options.model = MotionModel::automatic;
+    EXPECT_TRUE(registered_by(options, series).result.jitter_recognised);
+    options.model = MotionModel::translation;
+    for (const FrameRegistration& frame : registered_by(options, series).result.frames)
+        EXPECT_TRUE(frame.rows && frame.result.motion.alpha == 0);
+    options.model = MotionModel::rigid;
+    options.roi = {8, 8, 120, 96};
+    EXPECT_FALSE(registered_by(options, series).result.rows) << "frames are not read whole";
+}
+
+TEST(ScanRows, that_were_recognised_continue_from_a_checkpoint) {
+    bench::Faults faults;
+    faults.jitter = .6;
+    const bench::FaultySeries series = series_of(faults);
+    const ImageShape shape = series.plan().shape;
+    FramesMade frames;
+    for (std::int64_t frame = 0; frame < 8; ++frame) {
+        kernel::FloatPlane& plane = frames.emplace_back(shape);
+        for (Elements y = 0; y < shape.height; ++y)
+            std::copy_n(series.frame(frame).data() + y * shape.width, shape.width, plane.row(y));
+    }
+    RegistrationOptions options;
+    options.reproducible = true;
+    const SeriesRun whole = run_series(frames, 2, options);
+    EXPECT_TRUE(whole.result.jitter_recognised);
+    const TemporaryFolder folder;
+    options.checkpoint = folder.path();
+    EXPECT_TRUE(run_series(frames, 2, options, [rows = 0](int rank, auto work) mutable {
+                    return rank == 1 && work == registration::Work::rows && ++rows == 5;
+                }).cancelled);
+    const SeriesRun resumed = run_series(frames, 2, options);
+    EXPECT_GT(resumed.resumed, 10U);
+    EXPECT_LT(total(resumed), total(whole));
+    expect_same(resumed, whole);
 }
 
 std::string refusal_of(const bench::FaultySeries& series, RegistrationOptions options) {

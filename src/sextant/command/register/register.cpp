@@ -204,7 +204,7 @@ class RegisterRun {
             paths.push_back(command_.movie);
         if (command_.nonrigid())
             paths.push_back(path_of("fields.npy"));
-        if (options_.scan_rows)
+        if (options_.scan_rows != ScanRows::off)
             paths.push_back(path_of("rows.npy"));
         return paths;
     }
@@ -456,7 +456,7 @@ class RegisterRun {
             sinks.push_back(static_pattern(*result.static_pattern));
         if (command_.nonrigid())
             sinks.push_back(fields(frames));
-        if (options_.scan_rows)
+        if (result.rows)
             sinks.push_back(rows(frames, result.flyback));
         for (const char* table : {"transforms.csv", "transforms.json"})
             summary_.files.push_back(path_of(table));

@@ -77,6 +77,8 @@ std::string resolution_text(const RegisterSummary& summary);
 std::string matched_text(const RegisterSummary& summary);
 /// States the displacement of odd rows that was removed; "" if none was.
 std::string bidirectional_text(const RegistrationResult& result);
+/// States the displacements of single rows that were removed; "" if none were.
+std::string rows_text(const RegistrationResult& result);
 /// Returns a line that states the static pattern; "" if there is none.
 std::string static_text(const RegisterSummary& summary);
 /// Returns suggestions if too few frames could be registered. The first one is about the

@@ -404,6 +404,8 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
     if (const std::string text = matched_text(summary); !text.empty())
         facts.push_back({"Compared", text});
     if (const std::string text = bidirectional_text(summary.result); !text.empty())
+        facts.push_back({"Odd rows", text});
+    if (const std::string text = rows_text(summary.result); !text.empty())
         facts.push_back({"Rows", text});
     if (summary.team > 1)
         facts.push_back({"Threads", fmt::format("{} per rank, which {}", summary.team,

@@ -202,20 +202,6 @@ std::string inverted_text(const RegisterSummary& summary) {
                        result.reference);
 }
 
-std::string rows_text(const RegistrationResult& result) {
-    if (!result.rows)
-        return "";
-    const RowFitSummary& rows = *result.rows;
-    return fmt::format("rows jitter by {:.2f} px and drift by ({:.2f}, {:.2f}) px within a frame "
-                       "(RMS); standard deviation of a row {:.3f} px\n",
-                       rows.jitter, rows.drift_x, rows.drift_y, rows.sigma) +
-           (result.flyback > 0
-                ? fmt::format("the first {} of every frame are disturbed, for example by the "
-                              "flyback of the scan, and have no weight\n",
-                              report::counted(result.flyback, "column"))
-                : "");
-}
-
 std::string gap_text(const AlignedStack& stack) {
     return std::isnan(stack.gap) ? "NaN" : fmt::format("{:g}", stack.gap);
 }
@@ -350,6 +336,17 @@ std::string matched_text(const RegisterSummary& summary) {
                        area.shape.width, area.shape.height, area.x, area.y);
 }
 
+std::string rows_text(const RegistrationResult& result) {
+    if (!result.rows)
+        return "";
+    const RowFitSummary& rows = *result.rows;
+    return fmt::format(
+        "rows jitter by {:.2f} px and drift by ({:.2f}, {:.2f}) px within a frame "
+        "(RMS); standard deviation of a row {:.3f} px{}",
+        rows.jitter, rows.drift_x, rows.drift_y, rows.sigma,
+        result.jitter_recognised ? "; this was recognised, and is corrected in all results" : "");
+}
+
 std::string bidirectional_text(const RegistrationResult& result) {
     if (!result.bidirectional)
         return "";
@@ -435,7 +432,12 @@ std::string to_text(const RegisterSummary& summary) {
                         "first, then each frame to the average\n",
                         summary.result.frames_per_sum);
     text += inverted_text(summary);
-    text += rows_text(summary.result);
+    if (const std::string rows = rows_text(summary.result); !rows.empty())
+        text += rows + "\n";
+    if (const std::int64_t columns = summary.result.flyback; columns > 0)
+        text += fmt::format("the first {} of every frame are disturbed, for example by the flyback "
+                            "of the scan, and have no weight\n",
+                            report::counted(columns, "column"));
     text += canvas_text(transforms);
     text += aligned_text(summary);
     const auto& seconds = summary.result.seconds;

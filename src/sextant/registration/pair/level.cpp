@@ -340,12 +340,14 @@ double Misfit::deviations() const {
 }
 
 SeriesMisfit misfit_of_series(std::span<const Misfit> frames, double shared) {
-    constexpr double least_deviations = 5, least_pixels = .03;
+    constexpr double least_deviations = 5;
     Misfit all;
     for (const Misfit& frame : frames)
         all += frame;
     SeriesMisfit found;
     found.of_rows = all.is_of_rows();
+    const double least_pixels =
+        found.of_rows ? .015 : .03; // jitter is averaged over rows of a tile
     found.pixels = all.pixels();
     // If frames share a fraction of their noise, their products are correlated by the square of
     // this fraction.

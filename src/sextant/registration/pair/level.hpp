@@ -215,7 +215,8 @@ struct SeriesMisfit {
 
 /// Combines the evidence of all frames. Residual motion is significant if it exceeds noise by five
 /// standard deviations, at least three frames (or all, if there are fewer) contribute to the
-/// excess, and it is at least .03 pixels (RMS).
+/// excess, and it is at least .03 pixels (RMS), or .015 pixels if it is of rows, because means over
+/// the rows of a tile are much smaller than the jitter of single rows.
 ///
 /// Input     the misfits of frames; `shared`: the fraction of the noise that all frames have in
 ///           common because they were registered to the same frame.

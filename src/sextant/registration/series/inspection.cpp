@@ -253,7 +253,7 @@ void choose_pixels(SeriesState& state) {
     if (options.region.empty() && options.roi.empty())
         return;
     state.matched = matched_pixels(options.region, options.roi, *state.source,
-                                   state.nonrigid() || options.scan_rows);
+                                   state.nonrigid() || options.scan_rows == ScanRows::on);
     result.matched = state.matched->box;
     result.matched_pixels = state.matched->pixels;
     if (state.is_first() && !state.matched->warning.empty())

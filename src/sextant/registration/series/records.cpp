@@ -91,8 +91,11 @@ Record record_of(RegistrationOptions& options) {
         "canvas", options.canvas,
         {{"reference", Canvas::reference}, {"union", Canvas::united}, {"common", Canvas::common}},
         "NAME", "area that result images cover");
-    record.add("scan_rows", options.scan_rows,
-               "register each row of scanned frames, to correct jitter and drift");
+    record
+        .add("scan_rows", options.scan_rows,
+             {{"auto", ScanRows::automatic}, {"on", ScanRows::on}, {"off", ScanRows::off}}, "WHEN",
+             "register each row of scanned frames; auto: if rows jitter")
+        .or_without("on");
     record
         .add("roi", options.roi, "X,Y,W,H",
              "compare only this part of frames: first column and row, width, height")
@@ -126,7 +129,7 @@ void require_compatible(const RegistrationOptions& options) {
     if (fields && options.canvas == Canvas::united)
         throw InvalidTask("canvas union: displacement fields are defined only in the area of the "
                           "reference; expected reference, common, or a model other than nonrigid");
-    if (options.scan_rows && options.model != MotionModel::rigid &&
+    if (options.scan_rows == ScanRows::on && options.model != MotionModel::rigid &&
         options.model != MotionModel::translation)
         throw InvalidTask(fmt::format(
             "scan_rows: the rows of frames are registered with the model rigid or translation, "
@@ -148,12 +151,10 @@ std::string describe_threads(const RegistrationResult& result, bool with_predict
 
 namespace {
 
-Json json_of_rows(const RowFitSummary& rows, std::int64_t flyback) {
-    return {{"jitter", rows.jitter},
-            {"drift_x", rows.drift_x},
-            {"drift_y", rows.drift_y},
-            {"sigma", rows.sigma},
-            {"flyback", flyback}};
+Json json_of_rows(const RegistrationResult& result) {
+    return {{"jitter", result.rows->jitter},   {"drift_x", result.rows->drift_x},
+            {"drift_y", result.rows->drift_y}, {"sigma", result.rows->sigma},
+            {"flyback", result.flyback},       {"recognised", result.jitter_recognised}};
 }
 
 Json json_of_static(const StaticPattern* pattern) {
@@ -220,7 +221,7 @@ Record record_of(const RegistrationResult& result) {
     if (const auto& rows = result.bidirectional)
         record.include({{"bidirectional", {{"shift", rows->shift}, {"sigma", rows->sigma}}}});
     if (result.rows)
-        record.add_result("rows", json_of_rows(*result.rows, result.flyback));
+        record.add_result("rows", json_of_rows(result));
     return record;
 }
 

@@ -54,6 +54,11 @@ enum class Flattening { automatic, on, off };
 /// kept.
 enum class StaticSearch { automatic, off };
 
+/// Registration of the rows of scanned frames, which are recorded one after another
+/// (registration/stages/stages.hpp): if they are recognised to jitter (`automatic`), always, or
+/// never. `on` requires the rigid or translation model.
+enum class ScanRows { automatic, on, off };
+
 /// Treatment of frames of opposite contrast, as in focal series. `automatic` recognises them by
 /// their correlation; `same` assumes the same contrast for all frames.
 enum class ContrastSearch { automatic, same };
@@ -122,9 +127,7 @@ struct RegistrationOptions {
     /// `united` is rejected for displacement fields, because these are defined only within the
     /// reference.
     Canvas canvas = Canvas::reference;
-    /// Also register the rows of scanned frames, which are recorded one after another
-    /// (registration/stages/stages.hpp). Requires the rigid or translation model.
-    bool scan_rows = false;
+    ScanRows scan_rows = ScanRows::automatic;
 };
 
 /// Returns a record of the options, except `rigid` (without its range), `nonrigid`, `limits`,
@@ -203,7 +206,7 @@ struct FrameRegistration : FrameNumbers {
     /// The reason why the frame is not part of the average and the median. Empty if it is, or if
     /// `left_out` gives the reason.
     std::string not_averaged = {};
-    /// The motion including row displacements, if RegistrationOptions::scan_rows is set.
+    /// The motion including row displacements, if the rows of frames are registered.
     /// `result.motion` is its rigid part.
     std::shared_ptr<const registration::RowMotion> rows = {};
 };
@@ -252,10 +255,11 @@ struct RegistrationResult {
     bool flattened = false; ///< true if the frames' shading was removed before registration
     /// The residual motion within frames whose motion is not in doubt; 0 for displacement fields.
     registration::SeriesMisfit misfit = {};
-    /// RMS jitter of rows and drift within frames, pixels; empty without scan_rows.
+    /// RMS jitter of rows and drift within frames, pixels; empty if rows are not registered.
     std::optional<RowFitSummary> rows = {};
+    bool jitter_recognised = false; ///< true if rows are registered because they jitter
     /// Number of columns at the left edge that the scan's flyback disturbs. They are gaps in all
-    /// frames. 0 without scan_rows.
+    /// frames. 0 if rows are not registered.
     std::int64_t flyback = 0;
     /// The Fourier ring correlation of two half averages, each of every second frame. Only on rank
     /// 0, if two or more frames are averaged.

@@ -50,7 +50,7 @@ struct Registered {
     std::vector<std::int64_t> contributing() const;
 
     std::vector<AffineMotion> affine = {}; ///< affine motions of the frames; empty if all are rigid
-    /// Row motions of the frames; empty without scan_rows.
+    /// Row motions of the frames; empty if rows are not registered.
     std::vector<std::shared_ptr<const RowMotion>> rows = {};
 };
 

@@ -220,17 +220,6 @@ void gather_thread_use(SeriesState& state) {
     }
 }
 
-/// Combines the misfits of all frames that are not in doubt.
-SeriesMisfit series_misfit(const SeriesState& state) {
-    std::vector<Misfit> misfits;
-    for (const FrameRegistration& frame : state.result.frames) {
-        if (frame.left_out.empty() && !in_doubt(frame) && frame.result.misfit.smooth.slopes > 0)
-            misfits.push_back(frame.result.misfit);
-    }
-    // With one stage, half of the noise comes from the common reference.
-    return misfit_of_series(misfits, state.result.stages == 1 ? .5 : 0);
-}
-
 } // namespace
 
 void choose_results(SeriesState& state) {

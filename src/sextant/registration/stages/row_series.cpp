@@ -268,15 +268,16 @@ void take_estimate(RowEstimate estimate, const RowPrior& prior, double common,
 
 } // namespace
 
-RegisteredRows register_by_rows(const SeriesContext& context, const Registered& registered,
-                                std::span<FrameRegistration> own, bool rotates) {
-    constexpr std::size_t least_frames = 3;
+std::optional<RegisteredRows> register_by_rows(const SeriesContext& context,
+                                               const Registered& registered,
+                                               std::span<FrameRegistration> own, bool rotates,
+                                               bool only_jitter) {
     agree(context.communicator, [&] {
-        if (registered.frames.size() < least_frames)
+        if (registered.frames.size() < least_frames_of_rows)
             throw InvalidData(fmt::format(
                 "scan_rows: {} frames can be registered, expected at least {}, because each is "
                 "compared with the average of the others",
-                registered.frames.size(), least_frames));
+                registered.frames.size(), least_frames_of_rows));
     });
     std::int64_t flyback = 0; // number of disturbed columns found so far
     ChangedFrames source(
@@ -290,6 +291,7 @@ RegisteredRows register_by_rows(const SeriesContext& context, const Registered& 
     agree(context.communicator, [&] { series.emplace(gapped, own); });
     RowPrior prior;
     prior.rotates = rotates;
+    const std::vector<FrameRegistration> before(own.begin(), own.end());
     Registered current = registered;
     for (std::uint32_t pass = 1; pass <= row_passes; ++pass) {
         const MatchingAverage average =
@@ -299,6 +301,10 @@ RegisteredRows register_by_rows(const SeriesContext& context, const Registered& 
               [&] { evidence = series->compare(average, current, prior, pass); });
         const std::vector<RowEvidence> some = gathered_evidence(gapped, current, own, evidence);
         prior = estimate_prior(some, prior, shape);
+        if (only_jitter && prior.jitter == 0) {
+            std::ranges::copy(before, own.begin());
+            return std::nullopt;
+        }
         flyback = std::max(flyback, flyback_of(some));
         for (std::size_t i = 0; i < own.size(); ++i) {
             if (own[i].left_out.empty())
@@ -310,7 +316,7 @@ RegisteredRows register_by_rows(const SeriesContext& context, const Registered& 
     const MatchingAverage average =
         average_of(gapped, current, current.contributing(), transforms(current), area);
     agree(context.communicator, [&] { series->judge(average, current); });
-    return {std::move(current), flyback};
+    return RegisteredRows{std::move(current), flyback};
 }
 
 } // namespace sextant::registration

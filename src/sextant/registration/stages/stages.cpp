@@ -290,7 +290,7 @@ namespace {
 /// True if weak frames can be registered with the model. Other models have parameters that weak
 /// frames do not determine.
 bool suits_weak_frames(const RegistrationOptions& options) {
-    return !options.scan_rows &&
+    return options.scan_rows != ScanRows::on &&
            (options.model == MotionModel::rigid || options.model == MotionModel::translation ||
             options.model == MotionModel::automatic);
 }
@@ -405,14 +405,50 @@ void fit_family(SeriesState& state) {
     check_motions(state);
 }
 
+SeriesMisfit series_misfit(const SeriesState& state) {
+    std::vector<Misfit> own;
+    for (const FrameRegistration& frame : state.own) {
+        if (frame.left_out.empty() && frame.result.misfit.smooth.slopes > 0 &&
+            state.registered.contributes[state.registered.index(frame.frame)] != 0)
+            own.push_back(frame.result.misfit);
+    }
+    // With one stage, half of the noise comes from the common reference.
+    return misfit_of_series(all_gather_lists(state.communicator, std::span<const Misfit>(own)),
+                            state.result.stages == 1 ? .5 : 0);
+}
+
+namespace {
+
+/// True if rows seem to jitter, and can be registered. Collective.
+bool recognises_jitter(const SeriesState& state) {
+    constexpr double least_deviations = 6;
+    const bool is_rigid =
+        state.result.model == MotionModel::rigid || state.result.model == MotionModel::translation;
+    const ImageShape shape = matched_shape(state);
+    if (!is_rigid || state.result.frames_per_sum > 0 ||
+        state.registered.frames.size() < least_frames_of_rows ||
+        shape != state.source->header().shape || too_large_for_matching(matched_area(state), shape))
+        return false;
+    const SeriesMisfit misfit = series_misfit(state);
+    return misfit.significant && misfit.of_rows && misfit.deviations > least_deviations;
+}
+
+} // namespace
+
 void fit_rows(SeriesState& state) {
-    if (!state.options.scan_rows)
+    const ScanRows option = state.options.scan_rows;
+    const bool recognised = option == ScanRows::automatic && recognises_jitter(state);
+    if (option != ScanRows::on && !recognised)
         return;
-    RegisteredRows rows = register_by_rows(*state.context, state.registered, state.own,
-                                           state.options.model != MotionModel::translation);
-    state.registered = std::move(rows.frames);
+    std::optional<RegisteredRows> rows =
+        register_by_rows(*state.context, state.registered, state.own,
+                         state.result.model != MotionModel::translation, recognised);
+    if (!rows)
+        return;
+    state.result.jitter_recognised = recognised;
+    state.registered = std::move(rows->frames);
     check_motions(state);
-    state.result.flyback = rows.flyback;
+    state.result.flyback = rows->flyback;
     if (state.result.flyback > 0)
         state.without_flyback = std::make_unique<ChangedFrames>(
             state.shown_frames(),

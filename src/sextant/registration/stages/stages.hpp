@@ -41,6 +41,9 @@ FamilyChoice register_by_family(const SeriesContext& context, const Registered& 
                                 std::int64_t reference, std::span<FrameRegistration> own,
                                 std::optional<MotionFamily> family);
 
+/// The least number of frames whose rows can be registered.
+inline constexpr std::size_t least_frames_of_rows = 3;
+
 /// The registered frames of all ranks with their row motions, and the number of columns at the left
 /// edge that the flyback disturbs (row_fit.hpp).
 struct RegisteredRows {
@@ -59,16 +62,20 @@ struct RegisteredRows {
 ///
 /// Columns that the flyback disturbs become gaps from the second pass on.
 ///
-/// Input     rigid motions of all registered frames (at least three); this rank's frames.
+/// Input     rigid motions of all registered frames (at least three); this rank's frames; whether
+///           frames may rotate; whether rows are registered only if they jitter.
 /// Output    FrameRegistration::rows and row_fit are set; `result` has the rigid part of the
-///           motion, with its uncertainty, NCC and misfit.
+///           motion, with its uncertainty, NCC and misfit. Nothing is returned or changed if rows
+///           must jitter, but a pass finds no significant jitter.
 /// Throws    InvalidTask for fewer than three frames.
 /// Cost      four averages of all frames, and five comparisons of each frame with a template.
 ///           Memory per rank: 12 bytes per row of every frame, and twelve frames.
 /// Collective.
 /// Deterministic  the bits do not depend on ranks or threads.
-RegisteredRows register_by_rows(const SeriesContext& context, const Registered& registered,
-                                std::span<FrameRegistration> own, bool rotates);
+std::optional<RegisteredRows> register_by_rows(const SeriesContext& context,
+                                               const Registered& registered,
+                                               std::span<FrameRegistration> own, bool rotates,
+                                               bool only_jitter);
 
 /// Registers parts of a series whose frames do not overlap to one another. For each pair of
 /// overlapping stations, the averages of the frames around the stations are registered. The
@@ -110,7 +117,11 @@ void refine_stages(SeriesState& state);
 /// Fits a family of motions, if the model is neither rigid nor nonrigid.
 void fit_family(SeriesState& state);
 
-/// Registers the rows of frames, if requested.
+/// Returns the residual motion within the registered frames, without those in doubt unless nearly
+/// all are. Collective.
+SeriesMisfit series_misfit(const SeriesState& state);
+
+/// Registers the rows of frames, if this is requested or they are recognised to jitter.
 void fit_rows(SeriesState& state);
 
 /// Converts the motions of the compared rectangle to motions of whole frames.
