@@ -160,6 +160,9 @@ TEST(CommandLine, gives_further_inputs_only_words_that_no_option_takes) {
     };
     EXPECT_EQ(given({"a", "b", "-o"}), (Given{{"inputs", {"a", "b"}}, {"output", {"-"}}}));
     EXPECT_EQ(given({"a", "-o", "b", "c"}), (Given{{"inputs", {"a", "c"}}, {"output", {"b"}}}));
+    one.options["output"].one_of({"b", "d"});
+    EXPECT_EQ(given({"-o", "b", "c"}), (Given{{"inputs", {"c"}}, {"output", {"b"}}}));
+    EXPECT_EQ(given({"a", "-o", "c"}), (Given{{"inputs", {"a", "c"}}, {"output", {"-"}}}));
 }
 
 TEST(CommandLine, states_the_first_mistake_and_whether_help_is_requested) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -214,6 +215,13 @@ class WordSplitter {
     }
 
     void add_word(const std::string& word) {
+        if (open_ && !open_->choices.empty()) {
+            const Field& option = *std::exchange(open_, nullptr);
+            if (std::ranges::count(option.choices, word) > 0) {
+                values_of(option).back() = word;
+                return;
+            }
+        }
         const bool is_number = last_ && last_->kind != Field::Kind::texts && is_number_list(word);
         const bool is_input = next_argument() && !is_number && !(open_ && word == "-");
         if (!is_input && last_) {
