@@ -471,6 +471,7 @@ TEST(ScanRows, that_jitter_are_recognised) {
     for (const auto& [jitter, dose] : {std::pair{1., 10.}, {.6, 20.}, {.2, 200.}}) {
         SCOPED_TRACE(jitter);
         faults.jitter = jitter;
+        faults.flyback = dose == 200 ? 10 : 0;
         const bench::FaultySeries series = series_of(faults, 8, 112, .6, dose);
         const RowsOfSeries found = registered_by({}, series), on = registered_rows(series);
         EXPECT_TRUE(found.result.jitter_recognised);

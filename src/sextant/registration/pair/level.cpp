@@ -399,7 +399,8 @@ Misfit misfit_of(std::span<const kernel::RigidSums> tiles, ImageShape count,
             }
             if (row >= tiles_apart) {
                 const TileScore other = at(column, row - tiles_apart);
-                down.add(one, other, along_x);
+                if (8 * column >= count.width) // the flyback of a scan may disturb the others
+                    down.add(one, other, along_x);
                 for (const std::size_t axis : {along_x, along_y})
                     smooth[axis].add(one, other, axis);
             }
