@@ -268,6 +268,27 @@ TEST(RowFit, of_a_frame_that_has_nothing_in_common_with_the_template_is_not_dete
     EXPECT_FALSE(solve_rows(fit.compare(reference, constant, at_rest), {}, square).determined);
 }
 
+TEST(RowFit, keeps_the_order_of_rows) {
+    RowEvidence evidence{{}, std::vector<registration::RowSums>(side)};
+    for (std::size_t row = 0; row < side; ++row) {
+        evidence.rows[row].m = {100, 0, 0, 100, 0, 100};
+        evidence.rows[row].z = {0, row < side / 2 ? 0.F : 2000.F, 0}; // 20 px
+    }
+    const auto steepest = [&](const RowEstimate& estimate) {
+        float most = 0;
+        for (std::size_t row = 1; row < side; ++row)
+            most = std::max(most, std::abs(estimate.motion.dy[row] - estimate.motion.dy[row - 1]));
+        return most;
+    };
+    RowPrior prior;
+    prior.stiffness[1] = .01;
+    EXPECT_GT(steepest(solve_rows(evidence, prior, square)), 1);
+    const RowEstimate ordered = ordered_rows(evidence, prior, square);
+    EXPECT_LT(steepest(ordered), .9F);
+    EXPECT_TRUE(ordered.determined);
+    EXPECT_GT(ordered.motion.dy.back() - ordered.motion.dy.front(), 15);
+}
+
 TEST(RowPrior, is_estimated_from_the_frames) {
     std::vector<RowMotion> truths(6, scanned(0));
     for (std::size_t i = 0; i < truths.size(); ++i) {

@@ -513,6 +513,26 @@ RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, Image
     return estimate;
 }
 
+RowEstimate ordered_rows(const RowEvidence& evidence, RowPrior prior, ImageShape shape) {
+    constexpr float most = .9F; // pixels per row
+    constexpr int most_rounds = 10;
+    for (int round = 1;; ++round) {
+        RowEstimate estimate = solve_rows(evidence, prior, shape);
+        const std::vector<float>& dy = estimate.motion.dy;
+        const auto next = std::ranges::adjacent_find(
+            dy, [](float above, float below) { return !(std::abs(below - above) < most); });
+        if (next == dy.end())
+            return estimate;
+        estimate.determined = estimate.determined && round < most_rounds;
+        if (!estimate.determined) {
+            std::ranges::fill(estimate.motion.dx, 0.F);
+            std::ranges::fill(estimate.motion.dy, 0.F);
+            return estimate;
+        }
+        prior.stiffness[1] *= 10;
+    }
+}
+
 namespace {
 
 constexpr double least_stiffness = 1e-2, most_stiffness = 1e10;

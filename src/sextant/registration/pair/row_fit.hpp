@@ -129,6 +129,10 @@ class RowFit {
 /// Returns the maximum a posteriori displacements under a prior. Deterministic.
 RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, ImageShape shape);
 
+/// The same, but if the displacements would change the order of rows, which happens where a frame
+/// determines downward displacements poorly, the drift downward is smoothed further.
+RowEstimate ordered_rows(const RowEvidence& evidence, RowPrior prior, ImageShape shape);
+
 /// Returns the prior that maximises the evidence of some frames (empirical Bayes), starting from
 /// `start`. Jitter and nonlinear drift are removed if they are not significant.
 /// Deterministic; the order of the frames affects the last bits.

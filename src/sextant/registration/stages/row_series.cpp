@@ -213,29 +213,6 @@ std::int64_t flyback_of(std::span<const RowEvidence> frames) {
     return disturbed_columns(sums);
 }
 
-/// Returns the displacements of the rows of a frame. If they would change the order of rows, which
-/// happens where a frame determines downward displacements poorly, the drift downward is smoothed
-/// further.
-RowEstimate ordered_rows(const RowEvidence& evidence, RowPrior prior, ImageShape shape) {
-    constexpr float most = .9F; // pixels per row
-    constexpr int most_rounds = 10;
-    for (int round = 1;; ++round) {
-        RowEstimate estimate = solve_rows(evidence, prior, shape);
-        const std::vector<float>& dy = estimate.motion.dy;
-        const auto next = std::ranges::adjacent_find(
-            dy, [](float above, float below) { return !(std::abs(below - above) < most); });
-        if (next == dy.end())
-            return estimate;
-        estimate.determined = estimate.determined && round < most_rounds;
-        if (!estimate.determined) {
-            std::ranges::fill(estimate.motion.dx, 0.F);
-            std::ranges::fill(estimate.motion.dy, 0.F);
-            return estimate;
-        }
-        prior.stiffness[1] *= 10;
-    }
-}
-
 /// Returns the variance of row displacements that all frames have in common and that therefore look
 /// like part of the specimen. It is the variance of the mean jitter over the frames, divided by 4:
 /// the template's filter removes the fast changes from row to row, which have three quarters of the
