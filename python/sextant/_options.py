@@ -61,7 +61,7 @@ class RegisterOptions(TypedDict, total=False):
     canvas : {"reference", "union", "common"}, default: "reference"
         Area that result images cover.
     scan_rows : {"auto", "on", "off"}, default: "auto"
-        Register each row of scanned frames; auto: if rows jitter.
+        Register each row of scans; auto if rows jitter.
     roi : int or sequence of int, optional
         Compare only this part of frames: first column and row, width, height.
     bidirectional : str or float, default: "auto"

@@ -94,7 +94,7 @@ Record record_of(RegistrationOptions& options) {
     record
         .add("scan_rows", options.scan_rows,
              {{"auto", ScanRows::automatic}, {"on", ScanRows::on}, {"off", ScanRows::off}}, "WHEN",
-             "register each row of scanned frames; auto: if rows jitter")
+             "register each row of scans; auto if rows jitter")
         .or_without("on");
     record
         .add("roi", options.roi, "X,Y,W,H",
