@@ -12,6 +12,7 @@
 #include "sextant/registration/series/checkpoint.hpp"
 #include "sextant/registration/series/inspection.hpp"
 #include "sextant/registration/series/state.hpp"
+#include "sextant/registration/series/static_steps.hpp"
 #include "sextant/registration/stages/stages.hpp"
 
 #include <filesystem>

@@ -41,6 +41,9 @@ std::string fingerprint_of_filtered(const std::vector<FrameStatistics>& frames);
 void require_registered(SeriesState& state, std::size_t registered,
                         std::span<const FrameRegistration> own);
 
+/// Compares these frames from now on, and inspects them. Collective.
+void compare(SeriesState& state, FrameSource& frames);
+
 // Steps of SeriesRegistration. Collective.
 
 /// Prepares the source for computation and checks the options.
@@ -58,9 +61,5 @@ void match_pixels(SeriesState& state);
 /// Removes the shading of frames for registration if it changes within the series. Fails if fewer
 /// than two frames are usable.
 void remove_shading(SeriesState& state);
-
-/// Subtracts the static pattern of the detector, if there is one and the specimen moves
-/// (layers.hpp).
-void remove_static(SeriesState& state);
 
 } // namespace sextant::registration

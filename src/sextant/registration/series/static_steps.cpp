@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/series/static_steps.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/registration/correct/layers.hpp"
+#include "sextant/registration/correct/static_pattern.hpp"
+#include "sextant/registration/series/inspection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace sextant::registration {
+
+namespace {
+
+/// Returns the brightness of each frame relative to the usual one; 1 if it changes little, or if
+/// the samples are differences.
+std::vector<float> levels_of(const SeriesInspection& inspection) {
+    std::vector<FrameStatistics> usable;
+    double least = HUGE_VAL, most = 0;
+    for (const std::int64_t frame : inspection.usable) {
+        usable.push_back(inspection.statistics[static_cast<std::size_t>(frame)]);
+        least = std::min(least, usable.back().mean);
+        most = std::max(most, usable.back().mean);
+    }
+    std::vector<float> levels(inspection.statistics.size(), 1);
+    const double usual = usual_mean(usable);
+    constexpr double little = 1.1;
+    if (!(usual > 0 && least > 0 && most > little * least))
+        return levels;
+    for (const std::int64_t frame : inspection.usable) {
+        const auto at = static_cast<std::size_t>(frame);
+        levels[at] = static_cast<float>(inspection.statistics[at].mean / usual);
+    }
+    return levels;
+}
+
+/// All-gathers the parts of usable frames from which layers are computed. Collective.
+std::vector<std::vector<float>> gather_seen(SeriesState& state) {
+    SeriesInspection& inspection = state.inspection;
+    const std::vector<float> levels = levels_of(inspection);
+    const std::vector<std::int64_t> frames =
+        all_gather_lists(state.communicator, std::span<const std::int64_t>(inspection.seen_frames));
+    const std::vector<float> seen =
+        all_gather_lists(state.communicator, std::span<const float>(inspection.seen));
+    inspection.seen = {};
+    std::vector<std::vector<float>> images;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        const auto size = static_cast<std::ptrdiff_t>(seen.size() / frames.size());
+        const auto first = seen.begin() + static_cast<std::ptrdiff_t>(i) * size;
+        if (!std::ranges::binary_search(inspection.usable, frames[i]))
+            continue;
+        images.emplace_back(first, first + size);
+        for (float& sample : images.back())
+            sample /= levels[static_cast<std::size_t>(frames[i])];
+    }
+    return images;
+}
+
+/// Adds this rank's usable frames to the sum from which the static pattern is computed; without
+/// layers, only their constant pixels.
+void add_frames(SeriesState& state, const LayerFit* layers, StaticSum& sum) {
+    FrameSource& source = state.context->source;
+    const ImageShape shape = source.header().shape;
+    const PatternView view = pattern_view(shape);
+    Pyramid pyramid(shape, view.level + 1, state.options.prefilter, state.inspection.team.get());
+    std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
+    const std::vector<float> levels = levels_of(state.inspection);
+    const std::vector<FrameRegistration>& frames = state.inspection.frames;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        state.context->step("separate static pattern", static_cast<std::int64_t>(i),
+                            std::ssize(frames));
+        if (!frames[i].left_out.empty())
+            continue;
+        source.read_frame(frames[i].frame, samples);
+        std::optional<Point> shift;
+        if (layers) {
+            for (float& sample : samples)
+                sample /= levels[static_cast<std::size_t>(frames[i].frame)];
+            pyramid.fill(view_of(samples, shape));
+            const Point seen = layers->locate(seen_in(view, pyramid));
+            shift = {view.unit() * seen.x, view.unit() * seen.y};
+        }
+        sum.add(samples, shift);
+    }
+}
+
+/// Computes the static pattern and subtracts it from now on; without layers, only constant pixels
+/// are removed. Returns false if there is nothing to remove. Collective.
+bool remove_pattern(SeriesState& state, const LayerFit* layers) {
+    std::optional<StaticSum> sum;
+    agree(state.communicator, [&] {
+        sum.emplace(state.context->source.header().shape);
+        add_frames(state, layers, *sum);
+    });
+    StaticPattern found = sum->pattern(state.communicator);
+    found.levels = levels_of(state.inspection);
+    if (state.result.static_pattern)
+        found.constant = state.result.static_pattern->constant;
+    if (!layers && found.constant.empty())
+        return false;
+    const auto pattern = std::make_shared<const StaticPattern>(std::move(found));
+    FrameSource& compared = state.flattened        ? *state.flattened
+                            : state.matched_frames ? *state.matched_frames
+                                                   : *state.source;
+    state.without_static =
+        std::make_unique<ChangedFrames>(compared, without_static(pattern, &StaticPattern::matched));
+    if (pattern->shape == state.source->header().shape)
+        state.shown_without_static = std::make_unique<ChangedFrames>(
+            *state.source, without_static(pattern, &StaticPattern::known));
+    state.result.static_pattern = pattern;
+    compare(state, *state.without_static);
+    return true;
+}
+
+/// Results from the parts of frames that were kept during the inspection.
+struct Seen {
+    std::optional<LayerFit> fit;
+    std::optional<Layers> layers; ///< none if there is clearly no static layer
+    bool static_bias = false;     ///< see registration::has_static_bias()
+};
+
+/// The smallest detail of the frames from which layers are computed, and the smallest spread of
+/// displacements at which layers are known well, in pixels of these frames.
+constexpr double smallest_detail = .4, least_spread = 1.5;
+
+Seen look_for_layers(SeriesState& state) {
+    Seen seen;
+    const ImageShape shape = pattern_view(state.context->source.header().shape).area.shape;
+    const std::vector<std::vector<float>> images = gather_seen(state);
+    agree(state.communicator, [&] {
+        if (images.empty())
+            return;
+        seen.fit.emplace(shape, images);
+        seen.layers = seen.fit->fit(true);
+        seen.static_bias = seen.layers && !seen.layers->has_still_layer() &&
+                           spread_of(seen.layers->apparent) < smallest_detail &&
+                           has_static_bias(shape, images);
+    });
+    return seen;
+}
+
+} // namespace
+
+void remove_static(SeriesState& state) {
+    if (state.options.static_pattern == StaticSearch::off)
+        return;
+    // Contamination that grows on the specimen can look like a static pattern.
+    if (state.flattened && state.options.flatten == Flattening::automatic)
+        return;
+    const auto stands_still = [](const Seen& seen) {
+        return seen.static_bias || (seen.layers && seen.layers->has_still_layer());
+    };
+    Seen seen = look_for_layers(state);
+    if (stands_still(seen) && remove_pattern(state, nullptr))
+        seen = look_for_layers(state);
+    if (!stands_still(seen))
+        return;
+    if (seen.layers->has_still_layer())
+        remove_pattern(state, &*seen.fit);
+    // If the specimen moves little, the layers are not known well enough.
+    state.result.static_bias = seen.static_bias || spread_of(seen.layers->shifts) < least_spread;
+}
+
+} // namespace sextant::registration
