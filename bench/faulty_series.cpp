@@ -99,6 +99,7 @@ Record record_of(Faults& faults) {
     record.add("dust", faults.dust, "N", "static specks that absorb light").between(0, most);
     record.add("background", faults.background, "MEANS", "static smooth light").between(0, most);
     record.add("columns", faults.columns, "N", "groups of dim or bright columns").between(0, most);
+    record.add("removed", faults.removed, "only the noise of static light and gains remains");
     return record;
 }
 
@@ -483,8 +484,14 @@ void FaultySeries::damage(std::int64_t frame) {
                                     static_cast<std::size_t>(shape_.elements()));
     const double mean = dose(frame);
     NoiseSource noise(plan().seed, of_faults + static_cast<std::uint64_t>(frame));
-    for (std::size_t pixel = 0; pixel < gain_.size(); ++pixel)
+    for (std::size_t pixel = 0; pixel < gain_.size() && !faults_.removed; ++pixel)
         samples[pixel] *= gain_[pixel];
+    for (std::size_t pixel = 0; pixel < samples.size() && faults_.removed; ++pixel) {
+        if (!transmission_.empty())
+            samples[pixel] /= static_cast<float>(transmission_[pixel]);
+        if (!background_.empty())
+            samples[pixel] -= static_cast<float>(mean * background_[pixel]);
+    }
     for (const std::size_t pixel : hot_)
         samples[pixel] += static_cast<float>(faults_.hot * mean);
     for (const std::size_t pixel : stopped_)

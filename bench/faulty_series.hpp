@@ -52,6 +52,9 @@ struct Faults {
     std::int64_t dust = 0;    ///< number of specks that absorb 30 % of the light
     double background = 0;    ///< mean of smooth light that does not come from the specimen, means
     std::int64_t columns = 0; ///< groups of two to four adjacent columns that are dim or bright
+    /// The light of spots and backgrounds is subtracted from the counts, and gains and losses are
+    /// divided out, so that only the noise that they cause remains.
+    bool removed = false;
 };
 
 /// Returns a record of the faults.

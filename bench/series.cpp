@@ -79,6 +79,7 @@ struct SeriesCase {
     double contrast = .25;           ///< registration::SpecimenPlan::contrast
     double drift_x = 0, drift_y = 0; ///< per frame, pixels
     double step = 0, turn = 0;       ///< random step (pixels) and rotation (degrees) per frame
+    double rotation = 0;             ///< steady rotation per frame, degrees
     double warp = 0;                 ///< registration::SeriesPlan::warp
     double reach = 40;               ///< of pairs: largest translation along each axis, pixels
     bench::Faults faults;
@@ -108,6 +109,7 @@ Record record_of(SeriesCase& one) {
     record.add("drift_y", one.drift_y, "PIXELS", "drift per frame").between(-most, most);
     record.add("step", one.step, "PIXELS", "random step per frame").between(0, most);
     record.add("turn", one.turn, "DEGREES", "random rotation per frame").between(0, 180);
+    record.add("rotation", one.rotation, "DEGREES", "steady rotation per frame").between(-180, 180);
     record.add("warp", one.warp, "PIXELS", "distortion of the last frame").between(0, most);
     record.add("reach", one.reach, "PIXELS", "largest translation of pairs").between(0, most);
     record.add("faults", bench::record_of(one.faults));
@@ -142,7 +144,7 @@ Made make(const SeriesCase& one, int seed) {
     plan.shape = {one.side, one.side};
     plan.frames = one.frames;
     plan.dose = one.dose;
-    plan.drift = {0, one.drift_x, one.drift_y};
+    plan.drift = {one.rotation * degree, one.drift_x, one.drift_y};
     plan.wander = one.step;
     plan.rotation_wander = one.turn * degree;
     plan.warp = one.warp;
