@@ -226,6 +226,22 @@ TEST(StaticPattern, of_a_single_image_is_not_looked_for) {
     EXPECT_LT(error_of(result, made(faults, plan)), .1);
 }
 
+TEST(StaticPattern, is_refined_if_frames_are_rotated) {
+    SeriesPlan plan = moving_plan();
+    plan.drift.alpha = .0009;
+    for (const StaticCase& one : static_cases()) {
+        if (one.name != "spot" && one.name != "background")
+            continue;
+        SCOPED_TRACE(one.name);
+        const FaultySeries series = made(one.faults, plan);
+        for (const int ranks : {1, 2}) {
+            const RegistrationResult result = registered(series, StaticSearch::automatic, ranks);
+            EXPECT_LT(error_of(result, series), .06);
+            EXPECT_TRUE(result.static_bias);
+        }
+    }
+}
+
 TEST(StaticSum, finds_constant_areas_of_any_width_but_no_single_pixels) {
     const ImageShape small{32, 24};
     registration::StaticSum sum(small);

@@ -81,8 +81,9 @@ struct RegistrationHooks {
 /// which is computed with the motions of the previous stage; doubtful frames do not contribute to
 /// the average, and their motions are searched for over the whole range. With two frames, the
 /// average of the others is just the other frame, so there is only one stage. If frames still move
-/// by more than their deviations, up to three more stages follow. Motion families other than rigid
-/// motions are fitted in a last stage, in the same way.
+/// by more than their deviations, or frames with a static pattern are rotated, up to three more
+/// stages follow. Motion families other than rigid motions are fitted in a last stage, in the same
+/// way.
 ///
 /// Each rank reads its block of frames and, for averages, its block of rows of all frames. Rank 0
 /// creates and removes the checkpoint and calls RegistrationHooks::write.

@@ -229,7 +229,8 @@ struct RegistrationResult {
     } seconds;
 
     /// Number of stages run. A pair has one stage. If frames still move by more than their
-    /// deviations, there are up to three more stages than requested.
+    /// deviations, or frames with a static pattern are rotated, there are up to three more stages
+    /// than requested.
     int stages = 1;
     /// Number of frames with a nonempty FrameRegistration::not_averaged.
     std::int64_t not_averaged = 0;

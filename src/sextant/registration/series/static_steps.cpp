@@ -89,6 +89,23 @@ void add_frames(SeriesState& state, const LayerFit* layers, StaticSum& sum) {
     }
 }
 
+} // namespace
+
+void subtract(SeriesState& state, StaticPattern found) {
+    const auto pattern = std::make_shared<const StaticPattern>(std::move(found));
+    FrameSource& compared = state.flattened        ? *state.flattened
+                            : state.matched_frames ? *state.matched_frames
+                                                   : *state.source;
+    state.without_static =
+        std::make_unique<ChangedFrames>(compared, without_static(pattern, &StaticPattern::matched));
+    if (pattern->shape == state.source->header().shape)
+        state.shown_without_static = std::make_unique<ChangedFrames>(
+            *state.source, without_static(pattern, &StaticPattern::known));
+    state.result.static_pattern = pattern;
+}
+
+namespace {
+
 /// Computes the static pattern and subtracts it from now on; without layers, only constant pixels
 /// are removed. Returns false if there is nothing to remove. Collective.
 bool remove_pattern(SeriesState& state, const LayerFit* layers) {
@@ -103,16 +120,7 @@ bool remove_pattern(SeriesState& state, const LayerFit* layers) {
         found.constant = state.result.static_pattern->constant;
     if (!layers && found.constant.empty())
         return false;
-    const auto pattern = std::make_shared<const StaticPattern>(std::move(found));
-    FrameSource& compared = state.flattened        ? *state.flattened
-                            : state.matched_frames ? *state.matched_frames
-                                                   : *state.source;
-    state.without_static =
-        std::make_unique<ChangedFrames>(compared, without_static(pattern, &StaticPattern::matched));
-    if (pattern->shape == state.source->header().shape)
-        state.shown_without_static = std::make_unique<ChangedFrames>(
-            *state.source, without_static(pattern, &StaticPattern::known));
-    state.result.static_pattern = pattern;
+    subtract(state, std::move(found));
     compare(state, *state.without_static);
     return true;
 }

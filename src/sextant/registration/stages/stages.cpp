@@ -89,7 +89,8 @@ bool needs_stage(SeriesState& state) {
     const int most_extra =
         state.result.frames_per_sum > 0 ? most_extra_stages_of_weak : most_extra_stages;
     return state.result.stages < state.options.stages ||
-           (state.frames_move && state.result.stages < state.options.stages + most_extra);
+           ((state.frames_move || pattern_turns(state)) &&
+            state.result.stages < state.options.stages + most_extra);
 }
 
 /// Returns the reference: the frame whose motion is the identity.
@@ -369,8 +370,12 @@ void register_first(SeriesState& state) {
 }
 
 void refine_stages(SeriesState& state) {
-    while (needs_stage(state))
+    while (needs_stage(state)) {
+        if (pattern_turns(state))
+            refine_pattern(state);
         refine(state, ++state.result.stages);
+    }
+    state.result.static_bias = state.result.static_bias || pattern_turns(state);
     require_registered(state, state.registered.frames.size(), state.own);
 }
 

@@ -110,8 +110,19 @@ Bytes disk_of_fields(const FrameHeader& series, int stages);
 /// Runs the first stage: registers the frames to the reference.
 void register_first(SeriesState& state);
 
+/// True if a static pattern was subtracted but the frames are rotated, by more than half a pixel in
+/// their corners: layers.hpp assumes translations, so a part of the specimen is in the pattern.
+bool pattern_turns(const SeriesState& state);
+
+/// Adds to the static pattern the mean over the frames of what their average does not show, six
+/// times, with the current rigid motions.
+/// Cost      twelve resamplings of each frame.
+/// Deterministic  for the same number of ranks.
+void refine_pattern(SeriesState& state);
+
 /// Registers the frames to averages: the requested stages, and up to three more while frames move
-/// by more than their deviations.
+/// by more than their deviations or the static pattern is refined. Frames are then flagged, as a
+/// small part of the specimen is left in the pattern.
 void refine_stages(SeriesState& state);
 
 /// Fits a family of motions, if the model is neither rigid nor nonrigid.
