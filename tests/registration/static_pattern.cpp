@@ -226,6 +226,24 @@ TEST(StaticPattern, of_a_single_image_is_not_looked_for) {
     EXPECT_LT(error_of(result, made(faults, plan)), .1);
 }
 
+TEST(StaticPattern, is_found_if_the_specimen_moves_far) {
+    SeriesPlan plan = moving_plan();
+    for (const double drift : {4., 6.}) {
+        plan.drift = {0, .8 * drift, -.6 * drift};
+        for (const char* specimen : {"carbon", "lattice", "particles"})
+            EXPECT_FALSE(
+                registered(made({}, plan, .15, specimen), StaticSearch::automatic).static_pattern)
+                << specimen;
+        for (const StaticCase& one : static_cases()) {
+            SCOPED_TRACE(one.name);
+            const FaultySeries series = made(one.faults, plan, one.contrast);
+            const RegistrationResult result = registered(series, StaticSearch::automatic);
+            EXPECT_LT(error_of(result, series), .08);
+            EXPECT_TRUE(result.static_pattern);
+        }
+    }
+}
+
 TEST(StaticPattern, is_refined_if_frames_are_rotated) {
     SeriesPlan plan = moving_plan();
     plan.drift.alpha = .0009;

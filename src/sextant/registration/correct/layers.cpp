@@ -87,11 +87,14 @@ std::vector<Point> displacements(std::size_t frames, std::span<const Link> links
 bool Layers::has_still_layer() const {
     // Without a static layer, `still` is below .12 for all specimens, including rotating ones. No
     // ring exceeds a strength of .1, although a specimen that crosses the border of the window
-    // leaves a part of itself in the static layer.
+    // leaves a part of itself in the static layer. If the specimen moves far, this part is larger:
+    // the strength of a ring reaches .5, and is not used.
     constexpr double least_moving = .4, least_still = .3, least_strength = .1, least_share = .05,
-                     least_ring = .5, most_travel = .15;
-    return travel < most_travel && moving > least_moving && determined > least_share &&
-           ((still > least_still && strength > least_strength) || ring > least_ring);
+                     least_ring = .5, far = .15, least_still_if_far = .6;
+    const bool is_far = travel >= far;
+    return moving > least_moving && determined > least_share &&
+           ((still > (is_far ? least_still_if_far : least_still) && strength > least_strength) ||
+            (ring > least_ring && !is_far));
 }
 
 double spread_of(std::span<const Point> shifts) {
