@@ -180,13 +180,15 @@ std::array<LayerFit::Values, 2> LayerFit::spectra_of(std::span<const float> one,
     fill(other, [](std::complex<float>& to, float sample) { to.imag(sample); });
     forward_.transform(samples, scratch);
     std::array<Values, 2> spectra;
+    for (Values& of_image : spectra)
+        of_image.reserve(frequencies_.size());
     for (const Frequency& q : frequencies_) {
         const auto at = [&](Elements column, Elements row) {
             return samples[static_cast<std::size_t>(row * padded_.width + column)];
         };
         const std::complex<float> here = at(q.column, q.row),
-                                  there = std::conj(at((padded_.width - q.column) % padded_.width,
-                                                       (padded_.height - q.row) % padded_.height));
+                                  there = std::conj(at(q.column == 0 ? 0 : padded_.width - q.column,
+                                                       q.row == 0 ? 0 : padded_.height - q.row));
         const std::complex<float> difference = .5F * (here - there);
         spectra[0].push_back(.5F * (here + there));
         spectra[1].emplace_back(difference.imag(), -difference.real());
@@ -205,9 +207,9 @@ void LayerFit::factors_of(Point shift, Values& by_column, Values& by_row) const 
 std::array<LayerFit::Peak, 2> LayerFit::peaks(const Pair& first, const Pair& second) const {
     Values values(static_cast<std::size_t>(padded_.elements())), scratch;
     const auto value = [&](Elements column, Elements row) -> std::complex<float>& {
-        return values[static_cast<std::size_t>((row + padded_.height) % padded_.height *
+        return values[static_cast<std::size_t>((row < 0 ? row + padded_.height : row) *
                                                    padded_.width +
-                                               (column + padded_.width) % padded_.width)];
+                                               (column < 0 ? column + padded_.width : column))];
     };
     for (std::size_t i = 0; i < frequencies_.size(); ++i) {
         const Frequency& q = frequencies_[i];
@@ -225,15 +227,22 @@ std::array<LayerFit::Peak, 2> LayerFit::peaks(const Pair& first, const Pair& sec
         Elements best_x = 0, best_y = 0;
         double best = at(0, 0), deepest = 0;
         for (Elements y = -most_y; y <= most_y; ++y) {
-            for (Elements x = -most_x; x <= most_x; ++x) {
-                const double here = at(x, y);
-                deepest = std::min(deepest, here);
-                if (here > best) {
-                    best = here;
-                    best_x = x;
-                    best_y = y;
+            const auto search = [&](Elements first, Elements last) {
+                // The columns of negative displacements are the last ones.
+                const std::complex<float>* const row =
+                    &value(0, y) + (first < 0 ? padded_.width : 0);
+                for (Elements x = first; x <= last; ++x) {
+                    const auto here = static_cast<double>(part(row[x]));
+                    deepest = std::min(deepest, here);
+                    if (here > best) {
+                        best = here;
+                        best_x = x;
+                        best_y = y;
+                    }
                 }
-            }
+            };
+            search(-most_x, -1);
+            search(0, most_x);
         }
         return Peak{{static_cast<double>(best_x) +
                          vertex(at(best_x - 1, best_y), best, at(best_x + 1, best_y)),
