@@ -244,6 +244,25 @@ TEST(StaticPattern, is_found_if_the_specimen_moves_far) {
     }
 }
 
+TEST(StaticPattern, is_told_from_shading_if_the_specimen_moves_far) {
+    SeriesPlan plan = moving_plan();
+    plan.drift = {0, 4.8, -3.6};
+    Faults faults;
+    faults.spot = 4;
+    const FaultySeries series = made(faults, plan, .15, "particles");
+    EXPECT_GT(error_of(registered(series, StaticSearch::off), series), 5);
+    EXPECT_LT(error_of(registered(series, StaticSearch::automatic), series), .2);
+    for (const double drift : {.05, 1., 6.}) {
+        plan.drift = {0, .8 * drift, -.6 * drift};
+        Faults growing;
+        growing.contamination = .5;
+        for (const char* specimen : {"carbon", "lattice", "particles"})
+            EXPECT_FALSE(registered(made(growing, plan, .15, specimen), StaticSearch::automatic)
+                             .static_pattern)
+                << specimen;
+    }
+}
+
 TEST(StaticPattern, is_refined_if_frames_are_rotated) {
     SeriesPlan plan = moving_plan();
     plan.drift.alpha = .0009;

@@ -90,8 +90,8 @@ bool Layers::has_still_layer() const {
     // leaves a part of itself in the static layer. If the specimen moves far, this part is larger:
     // the strength of a ring reaches .5, and is not used.
     constexpr double least_moving = .4, least_still = .3, least_strength = .1, least_share = .05,
-                     least_ring = .5, far = .15, least_still_if_far = .6;
-    const bool is_far = travel >= far;
+                     least_ring = .5, least_still_if_far = .6;
+    const bool is_far = moves_far();
     return moving > least_moving && determined > least_share &&
            ((still > (is_far ? least_still_if_far : least_still) && strength > least_strength) ||
             (ring > least_ring && !is_far));

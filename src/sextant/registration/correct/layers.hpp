@@ -38,6 +38,9 @@ struct Layers {
     double determined =
         0; ///< fraction of the weighted frequencies at which layers can be separated
 
+    /// True if the specimen crosses the frames by more than a seventh of their side.
+    bool moves_far() const { return travel >= .15; }
+
     /// True if both layers exist.
     bool has_still_layer() const;
 };

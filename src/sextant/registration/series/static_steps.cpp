@@ -157,11 +157,11 @@ Seen look_for_layers(SeriesState& state) {
 void remove_static(SeriesState& state) {
     if (state.options.static_pattern == StaticSearch::off)
         return;
-    // Contamination that grows on the specimen can look like a static pattern.
-    if (state.flattened && state.options.flatten == Flattening::automatic)
-        return;
-    const auto stands_still = [](const Seen& seen) {
-        return seen.static_bias || (seen.layers && seen.layers->has_still_layer());
+    // Contamination that grows on the specimen can look like a static pattern, unless it moves far.
+    const bool may_grow = state.flattened && state.options.flatten == Flattening::automatic;
+    const auto stands_still = [&](const Seen& seen) {
+        const bool still = seen.layers && seen.layers->has_still_layer();
+        return may_grow ? still && seen.layers->moves_far() : still || seen.static_bias;
     };
     Seen seen = look_for_layers(state);
     if (stands_still(seen) && remove_pattern(state, nullptr))
