@@ -214,6 +214,68 @@ TEST(StaticPattern, is_flagged_if_the_specimen_moves_too_little) {
     }
 }
 
+TEST(StaticPattern, of_a_few_frames_is_subtracted_or_flagged) {
+    for (const int frames : {2, 3, 4, 5}) {
+        for (const StaticCase& one : static_cases()) {
+            if (one.name == "vignette and dust")
+                continue; // it causes errors below .1 pixels
+            SCOPED_TRACE(one.name + ", " + std::to_string(frames) + " frames");
+            SeriesPlan plan = moving_plan();
+            plan.frames = frames;
+            plan.drift = {0, 2.4, -1.8};
+            const FaultySeries series = made(one.faults, plan, one.contrast);
+            const RegistrationResult result = registered(series, StaticSearch::automatic);
+            EXPECT_TRUE(result.static_bias || error_of(result, series) < .08)
+                << error_of(result, series);
+        }
+    }
+}
+
+TEST(StaticPattern, is_not_found_in_a_few_frames_where_nothing_stands_still) {
+    for (const int frames : {2, 3, 5}) {
+        for (const char* specimen : {"carbon", "lattice", "particles"}) {
+            for (SeriesPlan plan : {moving_plan(), still_plan()}) {
+                plan.frames = frames;
+                for (const double turn : {0., .0009}) {
+                    plan.drift.alpha = turn;
+                    const RegistrationResult result =
+                        registered(made({}, plan, .15, specimen), StaticSearch::automatic);
+                    EXPECT_FALSE(result.static_pattern) << specimen << ", " << frames;
+                    EXPECT_FALSE(result.static_bias) << specimen << ", " << frames;
+                }
+            }
+        }
+    }
+}
+
+TEST(StaticPattern, of_a_gain_is_flagged_if_the_specimen_moves_by_half_a_pixel) {
+    SeriesPlan plan = still_plan();
+    plan.frames = 20;
+    plan.drift = {0, .03, .02};
+    plan.wander = .03;
+    Faults faults;
+    faults.gain = .17;
+    faults.gain_smooth = .05;
+    EXPECT_TRUE(registered(made(faults, plan, .05), StaticSearch::automatic).static_bias);
+    EXPECT_FALSE(registered(made({}, plan, .05), StaticSearch::automatic).static_bias);
+}
+
+// Two layers fit this series better than one, but with wrong displacements.
+TEST(StaticPattern, is_not_found_in_a_clean_series_that_moves_by_two_pixels) {
+    SeriesPlan plan = moving_plan();
+    plan.frames = 20;
+    plan.drift = {0, .08, -.06};
+    plan.wander = .3;
+    for (int seed = 1; seed <= 3; ++seed) {
+        plan.seed = static_cast<std::uint64_t>(seed);
+        const FaultySeries series = made({}, plan);
+        const RegistrationResult result = registered(series, StaticSearch::automatic);
+        EXPECT_FALSE(result.static_pattern) << seed;
+        EXPECT_FALSE(result.static_bias) << seed;
+        EXPECT_LT(error_of(result, series), .04) << seed;
+    }
+}
+
 TEST(StaticPattern, of_a_single_image_is_not_looked_for) {
     SeriesPlan plan = still_plan();
     plan.frames = 8;

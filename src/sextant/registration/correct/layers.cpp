@@ -24,6 +24,9 @@ constexpr double highest = 2.4, decay = .5;
 constexpr float least_determined = .2F;
 /// Lower bound of 1 − |a|² in divisions. A larger one would bias displacements.
 constexpr float smallest_determined = 1e-3F;
+/// The variance of sums over frequencies, relative to that of independent ones; because of the
+/// window, neighbouring frequencies correlate.
+constexpr double correlated = 1.4;
 constexpr int most_steps = 10;
 constexpr double stop = .01; ///< pixels
 
@@ -82,6 +85,87 @@ std::vector<Point> displacements(std::size_t frames, std::span<const Link> links
     return shifts;
 }
 
+/// Returns a window that is 0 in areas that no image shows, and rises to 1 around them; empty if
+/// there are none. The edges of such areas would be a static pattern.
+std::vector<float> window_around_gaps(ImageShape shape,
+                                      std::span<const std::vector<float>> images) {
+    // Next to a gap, filtered pixels are extrapolated.
+    constexpr int extrapolated = 8, taper = 16; // pixels
+    std::vector<int> from_gap(static_cast<std::size_t>(shape.elements()), extrapolated + taper);
+    const auto index = [&](Elements x, Elements y) {
+        return static_cast<std::size_t>(y * shape.width + x);
+    };
+    const auto is_gap = [&](std::size_t pixel) {
+        return std::ranges::none_of(
+            images, [&](const std::vector<float>& image) { return std::isfinite(image[pixel]); });
+    };
+    bool any = false;
+    for (Elements y = 1; y + 1 < shape.height; ++y) {
+        for (Elements x = 1; x + 1 < shape.width; ++x) {
+            if (is_gap(index(x, y)) && is_gap(index(x - 1, y)) && is_gap(index(x + 1, y)) &&
+                is_gap(index(x, y - 1)) && is_gap(index(x, y + 1))) {
+                from_gap[index(x, y)] = 0;
+                any = true;
+            }
+        }
+    }
+    if (!any)
+        return {};
+    const auto approach = [&](std::size_t pixel, std::size_t other) {
+        from_gap[pixel] = std::min(from_gap[pixel], from_gap[other] + 1);
+    };
+    for (Elements y = 0; y < shape.height; ++y) {
+        for (Elements x = 1; x < shape.width; ++x)
+            approach(index(x, y), index(x - 1, y));
+        for (Elements x = shape.width - 2; x >= 0; --x)
+            approach(index(x, y), index(x + 1, y));
+    }
+    for (Elements x = 0; x < shape.width; ++x) {
+        for (Elements y = 1; y < shape.height; ++y)
+            approach(index(x, y), index(x, y - 1));
+        for (Elements y = shape.height - 2; y >= 0; --y)
+            approach(index(x, y), index(x, y + 1));
+    }
+    std::vector<float> window;
+    for (const int distance : from_gap) {
+        const double risen = std::max(0, distance - extrapolated);
+        window.push_back(static_cast<float>((1 - std::cos(std::numbers::pi * risen / taper)) / 2));
+    }
+    return window;
+}
+
+/// Returns an image whose gaps are filled with the solution of Laplace's equation.
+std::vector<float> without_gaps(std::span<const float> image, ImageShape shape) {
+    std::vector<float> filled(image.begin(), image.end());
+    std::vector<Elements> gaps;
+    double sum = 0;
+    for (Elements i = 0; i < shape.elements(); ++i) {
+        if (std::isfinite(image[static_cast<std::size_t>(i)]))
+            sum += static_cast<double>(image[static_cast<std::size_t>(i)]);
+        else
+            gaps.push_back(i);
+    }
+    if (gaps.empty())
+        return filled;
+    const double known = static_cast<double>(shape.elements() - std::ssize(gaps));
+    for (const Elements gap : gaps)
+        filled[static_cast<std::size_t>(gap)] = static_cast<float>(known > 0 ? sum / known : 0);
+    constexpr int rounds = 200;
+    for (int round = 0; round < rounds; ++round) {
+        for (const Elements gap : gaps) {
+            const Elements x = gap % shape.width, y = gap / shape.width;
+            const auto at = [&](Elements column, Elements row) {
+                return filled[static_cast<std::size_t>(
+                    std::clamp<Elements>(row, 0, shape.height - 1) * shape.width +
+                    std::clamp<Elements>(column, 0, shape.width - 1))];
+            };
+            filled[static_cast<std::size_t>(gap)] =
+                (at(x - 1, y) + at(x + 1, y) + at(x, y - 1) + at(x, y + 1)) / 4;
+        }
+    }
+    return filled;
+}
+
 } // namespace
 
 bool Layers::has_still_layer() const {
@@ -125,7 +209,8 @@ LayerFit::LayerFit(ImageShape shape, std::span<const std::vector<float>> images)
       forward_(padded_, false),
       backward_(padded_, true),
       window_x_(tukey(shape.width, tapered)),
-      window_y_(tukey(shape.height, tapered)) {
+      window_y_(tukey(shape.height, tapered)),
+      around_gaps_(window_around_gaps(shape, images)) {
     const auto signed_index = [](Elements at, Elements size) {
         return at <= size / 2 ? at : at - size;
     };
@@ -158,21 +243,18 @@ std::array<LayerFit::Values, 2> LayerFit::spectra_of(std::span<const float> one,
                                                      std::span<const float> other) const {
     Values samples(static_cast<std::size_t>(padded_.elements())), scratch;
     const auto fill = [&](std::span<const float> image, const auto& put) {
-        double sum = 0, count = 0;
-        for (const float sample : image) {
-            if (std::isfinite(sample)) {
-                sum += static_cast<double>(sample);
-                ++count;
-            }
-        }
-        const auto mean = static_cast<float>(count > 0 ? sum / count : 0);
+        const std::vector<float> filled = without_gaps(image, shape_);
+        double sum = 0;
+        for (const float sample : filled)
+            sum += static_cast<double>(sample);
+        const auto mean = static_cast<float>(sum / static_cast<double>(filled.size()));
         for (Elements y = 0; y < shape_.height; ++y) {
             for (Elements x = 0; x < shape_.width; ++x) {
-                const float sample = image[static_cast<std::size_t>(y * shape_.width + x)];
-                if (std::isfinite(sample))
-                    put(samples[static_cast<std::size_t>(y * padded_.width + x)],
-                        (sample - mean) * window_x_[static_cast<std::size_t>(x)] *
-                            window_y_[static_cast<std::size_t>(y)]);
+                const auto pixel = static_cast<std::size_t>(y * shape_.width + x);
+                put(samples[static_cast<std::size_t>(y * padded_.width + x)],
+                    (filled[pixel] - mean) * window_x_[static_cast<std::size_t>(x)] *
+                        window_y_[static_cast<std::size_t>(y)] *
+                        (around_gaps_.empty() ? 1 : around_gaps_[pixel]));
             }
         }
     };
@@ -473,13 +555,17 @@ Layers LayerFit::judged(std::vector<Point> shifts) const {
 }
 
 std::optional<Layers> LayerFit::fit(bool quick) {
-    if (spectra_.size() < least_frames)
-        return std::nullopt;
     constexpr std::size_t farthest = 3;
     Chain pairs = chained(spectra_, 1);
     if (pairs.inverted)
         return std::nullopt;
-    if (quick) {
+    if (spectra_.size() < least_frames) {
+        Layers layers;
+        layers.apparent = std::move(pairs.shifts);
+        layers.biased = is_biased(layers.apparent);
+        return layers;
+    }
+    if (quick && spectra_.size() >= many_frames) {
         constexpr double clear = .5, travel = 4, none = .1;
         const Layers plain = judged(std::move(pairs.shifts));
         double most = 0;
@@ -512,137 +598,137 @@ std::optional<Layers> LayerFit::fit(bool quick) {
     found_ = split(spectra_, best);
     Layers layers = judged(std::move(best));
     layers.apparent = std::move(apparent);
+    layers.biased = is_biased(layers.apparent);
     return layers;
 }
 
-namespace {
-
-constexpr Eigen::Index affine_terms = 6;
-using Changes = Eigen::Matrix<double, Eigen::Dynamic, affine_terms>;
-
-/// Returns the changes of an image per unit of each parameter of an affine motion: two
-/// translations, and four linear terms. Rows are pixels, multiplied by the window.
-Changes changes_of(const Eigen::VectorXd& image, ImageShape shape, const Eigen::VectorXd& window) {
-    Changes changes = Changes::Zero(image.size(), affine_terms);
-    const Point c = centre(shape);
-    const auto half = static_cast<double>(std::max(shape.width, shape.height)) / 2;
-    for (Elements y = 1; y + 1 < shape.height; ++y) {
-        for (Elements x = 1; x + 1 < shape.width; ++x) {
-            const Elements i = y * shape.width + x;
-            const double by_x = window[i] * (image[i + 1] - image[i - 1]) / 2;
-            const double by_y = window[i] * (image[i + shape.width] - image[i - shape.width]) / 2;
-            const double u = (static_cast<double>(x) - c.x) / half,
-                         v = (static_cast<double>(y) - c.y) / half;
-            changes.row(i) << by_x, by_y, u * by_x, v * by_x, u * by_y, v * by_y;
-        }
-    }
-    return changes;
-}
-
-/// Returns an orthonormal basis of changes other than motion: of the level, of the contrast of
-/// `image`, and of shading, which is a polynomial of degree 2.
-Eigen::MatrixXd other_changes(const Eigen::VectorXd& image, ImageShape shape,
-                              const Eigen::VectorXd& window) {
-    constexpr Eigen::Index terms = 7;
-    Eigen::MatrixXd changes(image.size(), terms);
-    for (Eigen::Index i = 0; i < image.size(); ++i) {
-        const double x = 2 * static_cast<double>(i % shape.width) /
-                             static_cast<double>(shape.width) -
-                         1,
-                     y = 2 * static_cast<double>(i / shape.width) /
-                             static_cast<double>(shape.height) -
-                         1;
-        changes.row(i) << 1, x, y, x * x, x * y, y * y, image[i];
-        changes.row(i) *= window[i];
-    }
-    return Eigen::HouseholderQR<Eigen::MatrixXd>(changes).householderQ() *
-           Eigen::MatrixXd::Identity(image.size(), terms);
-}
-
-} // namespace
-
-bool has_static_bias(ImageShape shape, std::span<const std::vector<float>> images) {
-    if (images.size() < LayerFit::least_frames)
-        return false;
-    const auto pixels = static_cast<Eigen::Index>(shape.elements());
-    const std::vector<float> across = tukey(shape.width, tapered),
-                             down = tukey(shape.height, tapered);
-    Eigen::VectorXd window(pixels);
-    for (Eigen::Index i = 0; i < pixels; ++i)
-        window[i] = static_cast<double>(across[static_cast<std::size_t>(i % shape.width)] *
-                                        down[static_cast<std::size_t>(i / shape.width)]);
-    const auto count = static_cast<Eigen::Index>(images.size());
-    Eigen::MatrixXd frames(pixels, count);
-    std::vector<char> known(static_cast<std::size_t>(pixels), 1);
-    for (Eigen::Index k = 0; k < count; ++k) {
-        const std::vector<float>& image = images[static_cast<std::size_t>(k)];
-        double sum = 0, finite = 0;
-        for (const float sample : image) {
-            sum += std::isfinite(sample) ? static_cast<double>(sample) : 0;
-            finite += std::isfinite(sample) ? 1 : 0;
-        }
-        for (Eigen::Index i = 0; i < pixels; ++i) {
-            const auto pixel = static_cast<std::size_t>(i);
-            const bool is_known = std::isfinite(image[pixel]);
-            frames(i, k) = is_known ? static_cast<double>(image[pixel]) - sum / finite : 0;
-            known[pixel] = known[pixel] && is_known;
-        }
-    }
-    // Gradients next to gaps are wrong.
-    for (Elements y = 0; y < shape.height; ++y) {
-        for (Elements x = 0; x < shape.width; ++x) {
-            if (known[static_cast<std::size_t>(y * shape.width + x)])
-                continue;
-            for (Elements j = std::max<Elements>(0, y - 1); j < std::min(shape.height, y + 2); ++j)
-                for (Elements i = std::max<Elements>(0, x - 1); i < std::min(shape.width, x + 2);
-                     ++i)
-                    window[j * shape.width + i] = 0;
-        }
-    }
-    const Eigen::VectorXd mean = frames.rowwise().mean();
-    const Eigen::MatrixXd other = other_changes(mean, shape, window);
-    const auto by_motion_of = [&](const Eigen::VectorXd& image) -> Changes {
-        const Changes changes = changes_of(image, shape, window);
-        return changes - other * (other.transpose() * changes);
+/// Returns the highest value of the odd part of the whitened correlation of two images about a
+/// displacement, in standard deviations of its noise.
+double LayerFit::odd_peak(const Pair& pair, Point shift) const {
+    Values values(static_cast<std::size_t>(padded_.elements())), scratch, by_column, by_row;
+    factors_of(shift, by_column, by_row);
+    const auto value = [&](Elements column, Elements row) -> std::complex<float>& {
+        return values[static_cast<std::size_t>((row + padded_.height) % padded_.height *
+                                                   padded_.width +
+                                               (column + padded_.width) % padded_.width)];
     };
-    const Changes by_motion = by_motion_of(mean);
-    const Eigen::Matrix<double, affine_terms, affine_terms> normal =
-        by_motion.transpose() * by_motion;
-    Eigen::MatrixXd differences =
-        ((frames.colwise() - mean).array().colwise() * window.array()).matrix();
-    differences -= other * (other.transpose() * differences);
-    const Eigen::MatrixXd motions = normal.ldlt().solve(by_motion.transpose() * differences);
-    // The direction along which frames appear to move most.
-    const Eigen::Matrix2d spread = motions.topRows<2>() * motions.topRows<2>().transpose();
-    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> principal(spread);
-    const Eigen::RowVectorXd along =
-        principal.eigenvectors().col(1).transpose() * motions.topRows<2>();
-    std::array<Eigen::VectorXd, 2> change, half_mean;
-    for (std::size_t half = 0; half < 2; ++half) {
-        change[half] = half_mean[half] = Eigen::VectorXd::Zero(pixels);
-        double frames_of_half = 0;
-        for (auto k = static_cast<Eigen::Index>(half); k < count; k += 2) {
-            change[half] += along[k] * differences.col(k);
-            half_mean[half] += frames.col(k);
-            ++frames_of_half;
-        }
-        half_mean[half] /= frames_of_half;
+    double variance = 0;
+    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+        const Frequency& q = frequencies_[i];
+        const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
+                                                by_row[static_cast<std::size_t>(q.row)]);
+        const float odd = conj_times(phase, whitened((*pair.from)[i], (*pair.to)[i])).imag();
+        value(q.column, q.row) = {0, odd};
+        value(-q.column, -q.row) = {0, -odd};
+        variance += 2 * correlated * static_cast<double>(odd * odd);
     }
-    const Changes even = by_motion_of(half_mean[0]), odd = by_motion_of(half_mean[1]);
-    const Eigen::Matrix<double, affine_terms, affine_terms> cross = even.transpose() * odd;
-    const Eigen::Matrix<double, affine_terms, 1> explains_even = odd.transpose() * change[0],
-                                                 explains_odd = even.transpose() * change[1];
-    const double explained =
-        explains_even.dot((.5 * (cross + cross.transpose())).ldlt().solve(explains_odd));
-    const double all = change[0].dot(change[1]);
-    const double correlation = all / std::sqrt(change[0].squaredNorm() * change[1].squaredNorm());
-    // The fraction has a standard deviation of about .03 / correlation.
-    constexpr double least_correlation = .3, uncertain = .08, least_share = .05, least_pull = .02;
-    const double share = explained / all;
-    const double pull = std::sqrt(along.squaredNorm() / static_cast<double>(count)) *
-                        (1 / std::max(share, least_share) - 1);
-    return correlation > least_correlation && share < 1 - uncertain / correlation &&
-           pull > least_pull;
+    backward_.transform(values, scratch);
+    float highest = 0;
+    for (const std::complex<float> one : values)
+        highest = std::max(highest, one.real());
+    return variance > 0 ? static_cast<double>(highest) / std::sqrt(variance) : 0;
+}
+
+bool LayerFit::is_biased(std::span<const Point> shifts) const {
+    const std::size_t frames = shifts.size(), count = frequencies_.size();
+    const double each = 1 / static_cast<double>(frames);
+    Eigen::MatrixX2d moved(static_cast<Eigen::Index>(frames), 2);
+    for (std::size_t k = 0; k < frames; ++k)
+        moved.row(static_cast<Eigen::Index>(k)) << shifts[k].x, shifts[k].y;
+    moved.rowwise() -= moved.colwise().mean().eval();
+    // The direction along which frames seem to move most.
+    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> principal(moved.transpose() * moved);
+    const Eigen::Vector2d direction = principal.eigenvectors().col(1);
+    const Eigen::VectorXd along = (moved * direction).normalized();
+    Values change(count), sum(count), by_column, by_row;
+    std::vector<float> power(count);
+    for (std::size_t k = 0; k < frames; ++k) {
+        factors_of(shifts[k], by_column, by_row);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Frequency& q = frequencies_[i];
+            const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
+                                                    by_row[static_cast<std::size_t>(q.row)]);
+            const std::complex<float> aligned = conj_times(phase, spectra_[k][i]);
+            change[i] += static_cast<float>(along[static_cast<Eigen::Index>(k)]) * aligned;
+            sum[i] += aligned;
+            power[i] += std::norm(aligned);
+        }
+    }
+    struct Bin {
+        double information = 0, score = 0, variance = 0, count = 0;
+    };
+    // The filter of frames that are not reduced leaves hardly anything of shorter waves.
+    const double shortest = frames < many_frames ? 1.8 : highest;
+    constexpr std::size_t rings = 16; // two per octave
+    std::array<Bin, rings + 2> bins;
+    const auto side = static_cast<double>(std::max(padded_.width, padded_.height));
+    for (std::size_t i = 0; i < count; ++i) {
+        const Frequency& q = frequencies_[i];
+        const auto x = static_cast<double>(q.x), y = static_cast<double>(q.y);
+        const double length = std::hypot(x, y);
+        if (length > shortest)
+            continue;
+        const double periods = length * side / (2 * std::numbers::pi);
+        const std::size_t ring =
+            std::min(rings - 1, static_cast<std::size_t>(2 * std::log2(std::max(1., periods))));
+        const bool is_of_columns = std::min(q.row, padded_.height - q.row) <= 1;
+        Bin& bin = bins[is_of_columns ? rings : q.column <= 1 ? rings + 1 : ring];
+        const double slope = x * direction.x() + y * direction.y();
+        const double score =
+            -each * slope * static_cast<double>(conj_times(sum[i], change[i]).imag());
+        // Products of different frames, because their noise is independent.
+        bin.information += slope * slope * each / static_cast<double>(frames - 1) *
+                           static_cast<double>(std::norm(sum[i]) - power[i]);
+        bin.score += score;
+        bin.variance += correlated * score * score;
+        ++bin.count;
+    }
+    double degrees = -1, information = 0, score = 0;
+    Bin all;
+    for (Bin& bin : bins) {
+        all.information += bin.information;
+        all.score += bin.score;
+        all.variance += bin.variance;
+        constexpr double least_count = 24;
+        if (bin.count < least_count || !(bin.variance > 0)) {
+            bin.count = 0;
+            continue;
+        }
+        ++degrees;
+        information += bin.information * bin.information / bin.variance;
+        score += bin.information * bin.score / bin.variance;
+    }
+    constexpr double least_known = .1; // pixels
+    if (!(information * least_known * least_known > 1))
+        return false;
+    const double shift = score / information;
+    double squares = 0;
+    for (const Bin& bin : bins) {
+        const double left = bin.score - shift * bin.information;
+        if (bin.count > 0)
+            squares += left * left / bin.variance;
+    }
+    // Without a static layer, `squares` has a chi-squared distribution.
+    constexpr double significant = 5;
+    if (squares > degrees + significant * std::sqrt(2 * degrees))
+        return true;
+    // A few strong waves at rest vary too much among themselves for this test, but they hold back
+    // the registration, in which waves are not weighted.
+    constexpr double least_pull = .1, deviations = 3; // pixels, RMS of the frames
+    const double pull = std::abs(all.score - shift * all.information);
+    if (pull > least_pull * std::sqrt(static_cast<double>(frames)) * std::abs(all.information) &&
+        pull > deviations * std::sqrt(all.variance))
+        return true;
+    if (frames >= many_frames)
+        return false;
+    for (std::size_t k = 1; k < frames; ++k) {
+        constexpr double rest = 1, least_peak = 6;
+        const Point between{shifts[k].x - shifts[k - 1].x, shifts[k].y - shifts[k - 1].y};
+        if (distance(between, {}) < rest &&
+            odd_peak({&spectra_[k - 1], &spectra_[k]}, between) > least_peak)
+            return true;
+    }
+    return false;
 }
 
 Point LayerFit::locate(std::span<const float> image) const {

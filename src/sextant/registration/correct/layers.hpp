@@ -32,6 +32,7 @@ struct Layers {
     /// second half of the frames. Noise does not correlate; neither do parts of one layer that
     /// wrong displacements leave in the other.
     double moving = 0, still = 0;
+    bool biased = false; ///< LayerFit::is_biased() of `apparent`
     double strength = 0; ///< power of the static layer, relative to that of the moving layer
     double travel = 0;   ///< largest extent of `shifts` along an axis, relative to the frames' side
     double ring = 0;     ///< the same in the ring of frequencies in which it is largest
@@ -48,19 +49,6 @@ struct Layers {
 /// Returns the RMS of displacements from their mean, in pixels.
 double spread_of(std::span<const Point> shifts);
 
-/// Returns true if a static layer seems to bias the apparent motion of a series towards zero.
-/// Requires  that the specimen moves by less than the size of its details.
-///
-/// Frames are then M − (t_k − t̄)·∇A, where M is their mean and A the specimen. The change D of the
-/// frames along their apparent motion is compared with the changes that affine motions of M cause.
-/// Without a static layer, these explain D; otherwise, they explain a fraction c < 1 of its power,
-/// and the true motion is 1/c times the apparent one. All powers are products of even and
-/// odd frames, so noise does not contribute.
-///
-/// Input     as that of LayerFit.
-/// Deterministic
-bool has_static_bias(ImageShape shape, std::span<const std::vector<float>> images);
-
 /// Finds the layers of some frames, which may be reduced in size.
 ///
 /// Starts are the displacements from pairs of frames, and from pairs of frames of which the mean of
@@ -74,16 +62,36 @@ bool has_static_bias(ImageShape shape, std::span<const std::vector<float>> image
 ///           doi:10.1109/34.161348
 class LayerFit {
   public:
-    static constexpr std::size_t least_frames = 6;
+    static constexpr std::size_t least_frames = 4;
+    /// A series of fewer frames is examined in finer detail.
+    static constexpr std::size_t many_frames = 6;
 
-    /// Input     images of one shape, of at least 16x16 pixels, in order of time; NaN is replaced
-    ///           by the mean of the image.
+    /// Input     at least two images of one shape, of at least 16x16 pixels, in order of time; NaN
+    ///           is interpolated.
     LayerFit(ImageShape shape, std::span<const std::vector<float>> images);
 
-    /// Returns the layers, or nothing if there are fewer than `least_frames` images or the contrast
-    /// of some is inverted. With `quick`, also returns nothing, without a fit, if displacements
-    /// from pairs of frames already show that the specimen moves and that no static layer exists.
+    /// Returns the layers, or nothing if the contrast of some images is inverted; of fewer than
+    /// `least_frames` images, only `apparent` and `biased`. With `quick`, also returns nothing,
+    /// without a fit, if displacements from pairs of frames already show that the specimen moves
+    /// and that no static layer exists.
     std::optional<Layers> fit(bool quick);
+
+    /// Returns true if a static layer seems to bias the displacements of the images.
+    ///
+    /// Without a static layer, waves of all lengths have the same displacement. A static layer has
+    /// another spectrum than the specimen, so it biases waves of some lengths more than others. Let
+    /// M be the mean of the aligned images, and D their change along `shifts`. Remaining
+    /// displacements contribute to the imaginary part of D conj(M); changes of contrast do not, and
+    /// the contributions of rotations, distortions and noise have no systematic sign. The mean
+    /// displacements of rings of frequencies, and of the frequencies along the axes, which rows and
+    /// columns of a detector have, are compared by a chi-squared test. Their mean, in which all
+    /// have the weights of the test, is compared with the mean in which they have those of
+    /// a registration.
+    ///
+    /// Two of fewer than `many_frames` images that seem to be at rest relative to each other are
+    /// also compared by the odd part of their correlation, to which a static layer does not
+    /// contribute.
+    bool is_biased(std::span<const Point> shifts) const;
 
     /// Returns the displacement of another image of the same series, relative to the first image.
     Point locate(std::span<const float> image) const;
@@ -120,6 +128,7 @@ class LayerFit {
         std::vector<float> determined; ///< 1 − |a|²
     };
     Split split(std::span<const Values> spectra, std::span<const Point> shifts) const;
+    double odd_peak(const Pair& pair, Point shift) const;
     std::optional<Point> step(const Values& spectrum, Point shift, const Split& layers,
                               std::size_t others) const;
     std::vector<Point> refined(std::vector<Point> shifts) const;
@@ -129,7 +138,7 @@ class LayerFit {
 
     ImageShape shape_, padded_;
     FourierImage forward_, backward_;
-    std::vector<float> window_x_, window_y_;
+    std::vector<float> window_x_, window_y_, around_gaps_;
     std::vector<Frequency> frequencies_;
     std::vector<Values> spectra_; ///< [frame][frequency]
     Split found_;

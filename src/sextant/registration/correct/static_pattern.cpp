@@ -16,7 +16,7 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr Elements largest_view = 128, largest_reduced = 1024;
+constexpr Elements largest_reduced = 1024;
 constexpr std::int64_t most_frames = 24;
 constexpr float unseen = std::numeric_limits<float>::infinity();
 constexpr float differs = std::numeric_limits<float>::quiet_NaN();
@@ -98,10 +98,14 @@ std::vector<Elements> areas_of(const std::vector<float>& same, ImageShape shape)
 
 } // namespace
 
-PatternView pattern_view(ImageShape frame) {
+PatternView pattern_view(ImageShape frame, std::int64_t frames) {
     PatternView view;
     ImageShape level = frame;
-    if (std::min(frame.width, frame.height) >= 2 * largest_view && default_levels(frame) > 1) {
+    // A few frames take little time, and their fine detail is needed.
+    const bool few = frames < std::int64_t{LayerFit::many_frames};
+    const Elements largest_view = few ? 256 : 128;
+    if (!few && std::min(frame.width, frame.height) >= 2 * largest_view &&
+        default_levels(frame) > 1) {
         view.level = 1;
         level = kernel::halved(frame);
     }
@@ -125,10 +129,8 @@ std::vector<float> seen_in(const PatternView& view, const Pyramid& frame) {
 
 std::vector<std::int64_t> frames_for_layers(std::int64_t frames, ImageShape shape) {
     constexpr Elements least_side = 32;
-    const std::int64_t count = frames < std::int64_t{LayerFit::least_frames} ||
-                                       std::min(shape.width, shape.height) < least_side
-                                   ? 0
-                                   : std::min(frames, most_frames);
+    const std::int64_t count =
+        std::min(shape.width, shape.height) < least_side ? 0 : std::min(frames, most_frames);
     std::vector<std::int64_t> chosen;
     for (std::int64_t i = 0; i < count; ++i)
         chosen.push_back(i * frames / count);

@@ -31,13 +31,14 @@ struct PatternView {
     double unit() const { return static_cast<double>(1 << level); }
 };
 
-PatternView pattern_view(ImageShape frame);
+/// Input     the shape of a frame, and the number of frames of the series.
+PatternView pattern_view(ImageShape frame, std::int64_t frames);
 
 /// Returns this part of a frame, in units of the frame's samples.
 std::vector<float> seen_in(const PatternView& view, const Pyramid& frame);
 
-/// Returns the frames, at most 24 and evenly spread, from which the layers are found; none of a
-/// series of fewer than LayerFit::least_frames, or of frames of less than 32 pixels per side.
+/// Returns the frames, at most 24 and evenly spread, from which the layers are found; none of
+/// frames of less than 32 pixels per side.
 std::vector<std::int64_t> frames_for_layers(std::int64_t frames, ImageShape shape);
 
 /// The pattern that is fixed to the detector. The mean of the patterns over the frame is 0.

@@ -59,7 +59,7 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
                                      SeriesInspection& inspection) {
     const RegistrationOptions& options = context.options;
     const FrameHeader& header = context.source.header();
-    const PatternView view = pattern_view(header.shape);
+    const PatternView view = pattern_view(header.shape, header.frames);
     const std::vector<std::int64_t> for_layers = frames_for_layers(header.frames, header.shape);
     inspection.team = std::make_shared<Team>(options.threads);
     PairReader reader(context.source, options.rigid, options.prefilter, context.cache,

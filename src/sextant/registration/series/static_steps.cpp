@@ -66,7 +66,7 @@ std::vector<std::vector<float>> gather_seen(SeriesState& state) {
 void add_frames(SeriesState& state, const LayerFit* layers, StaticSum& sum) {
     FrameSource& source = state.context->source;
     const ImageShape shape = source.header().shape;
-    const PatternView view = pattern_view(shape);
+    const PatternView view = pattern_view(shape, source.header().frames);
     Pyramid pyramid(shape, view.level + 1, state.options.prefilter, state.inspection.team.get());
     std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
     const std::vector<float> levels = levels_of(state.inspection);
@@ -129,25 +129,47 @@ bool remove_pattern(SeriesState& state, const LayerFit* layers) {
 struct Seen {
     std::optional<LayerFit> fit;
     std::optional<Layers> layers; ///< none if there is clearly no static layer
-    bool static_bias = false;     ///< see registration::has_static_bias()
+    bool constant = false;        ///< has_constant_pixels()
 };
 
-/// The smallest detail of the frames from which layers are computed, and the smallest spread of
-/// displacements at which layers are known well, in pixels of these frames.
-constexpr double smallest_detail = .4, least_spread = 1.5;
+/// The smallest spread of displacements at which layers are known well, in pixels of the frames
+/// from which they are computed.
+constexpr double least_spread = 1.5;
+/// The smallest Layers::strength at which a few frames show a static layer with certainty.
+constexpr double least_strength = .1;
+
+/// Returns true if some consecutive pixels, but not the darkest ones, which may be outside the
+/// specimen, have the same values in all images, apart from rounding and from the images' means.
+bool has_constant_pixels(std::span<const std::vector<float>> images) {
+    const std::vector<float>& first = images.front();
+    const auto [least, largest] = std::ranges::minmax(first);
+    const float rounding = 1e-5F * (largest - least);
+    int consecutive = 0;
+    for (std::size_t i = 1; i < first.size(); ++i) {
+        constexpr int enough = 8;
+        const float step = first[i] - first[i - 1];
+        const bool same = first[i] > least + rounding &&
+                          std::ranges::all_of(images, [&](const std::vector<float>& image) {
+                              return std::abs(image[i] - image[i - 1] - step) <= rounding;
+                          });
+        consecutive = same ? consecutive + 1 : 0;
+        if (consecutive == enough)
+            return true;
+    }
+    return false;
+}
 
 Seen look_for_layers(SeriesState& state) {
     Seen seen;
-    const ImageShape shape = pattern_view(state.context->source.header().shape).area.shape;
+    const FrameHeader& header = state.context->source.header();
+    const ImageShape shape = pattern_view(header.shape, header.frames).area.shape;
     const std::vector<std::vector<float>> images = gather_seen(state);
     agree(state.communicator, [&] {
-        if (images.empty())
+        if (images.size() < 2)
             return;
+        seen.constant = has_constant_pixels(images);
         seen.fit.emplace(shape, images);
         seen.layers = seen.fit->fit(true);
-        seen.static_bias = seen.layers && !seen.layers->has_still_layer() &&
-                           spread_of(seen.layers->apparent) < smallest_detail &&
-                           has_static_bias(shape, images);
     });
     return seen;
 }
@@ -159,19 +181,28 @@ void remove_static(SeriesState& state) {
         return;
     // Contamination that grows on the specimen can look like a static pattern, unless it moves far.
     const bool may_grow = state.flattened && state.options.flatten == Flattening::automatic;
-    const auto stands_still = [&](const Seen& seen) {
-        const bool still = seen.layers && seen.layers->has_still_layer();
-        return may_grow ? still && seen.layers->moves_far() : still || seen.static_bias;
+    const auto stands_still = [&](const Layers& layers) {
+        return may_grow ? layers.has_still_layer() && layers.moves_far()
+                        : layers.has_still_layer() || layers.biased;
     };
     Seen seen = look_for_layers(state);
-    if (stands_still(seen) && remove_pattern(state, nullptr))
-        seen = look_for_layers(state);
-    if (!stands_still(seen))
+    if (!seen.layers)
         return;
-    if (seen.layers->has_still_layer())
+    if (((seen.constant && !may_grow) || stands_still(*seen.layers)) &&
+        remove_pattern(state, nullptr))
+        seen = look_for_layers(state);
+    if (!seen.layers || !stands_still(*seen.layers))
+        return;
+    // If the specimen moves little, the layers are not known well enough. In a few frames without
+    // noise, the border of the window may look like a weak static layer.
+    const Layers& layers = *seen.layers;
+    const bool moves = spread_of(layers.shifts) >= least_spread;
+    const bool is_certain =
+        layers.shifts.size() >= LayerFit::many_frames || layers.strength > least_strength;
+    const bool is_known = layers.has_still_layer() && moves && (layers.biased || is_certain);
+    state.result.static_bias = !is_known && (layers.biased || moves);
+    if (is_known || (layers.has_still_layer() && layers.biased))
         remove_pattern(state, &*seen.fit);
-    // If the specimen moves little, the layers are not known well enough.
-    state.result.static_bias = seen.static_bias || spread_of(seen.layers->shifts) < least_spread;
 }
 
 } // namespace sextant::registration
