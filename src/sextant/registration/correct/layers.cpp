@@ -657,8 +657,8 @@ bool LayerFit::is_biased(std::span<const Point> shifts) const {
     struct Bin {
         double information = 0, score = 0, variance = 0, count = 0;
     };
-    // The filter of frames that are not reduced leaves hardly anything of shorter waves.
-    const double shortest = frames < many_frames ? 1.8 : highest;
+    // The filter of frames leaves hardly anything of shorter waves, less than the edges of gaps.
+    const double shortest = around_gaps_.empty() ? highest : 1.8;
     constexpr std::size_t rings = 16; // two per octave
     std::array<Bin, rings + 2> bins;
     const auto side = static_cast<double>(std::max(padded_.width, padded_.height));
@@ -709,7 +709,7 @@ bool LayerFit::is_biased(std::span<const Point> shifts) const {
             squares += left * left / bin.variance;
     }
     // Without a static layer, `squares` has a chi-squared distribution.
-    constexpr double significant = 5;
+    constexpr double significant = 6;
     if (squares > degrees + significant * std::sqrt(2 * degrees))
         return true;
     // A few strong waves at rest vary too much among themselves for this test, but they hold back
