@@ -151,6 +151,8 @@ void open_checkpoint(SeriesState& state, const RegistrationHooks& hooks) {
         state.ledger = std::move(checkpoint);
         if (!state.flattened && !state.without_static && !state.matched && !state.unaligned &&
             state.inspection.usable.size() > 2 &&
+            state.context->cache->finest() ==
+                finest_of_links(state.options, state.source->header().shape) &&
             (!state.corrections || state.corrections->found_no_defects()))
             take_live_links(state);
         if (state.is_first() && state.result.resumed > 0 && hooks.resumed)

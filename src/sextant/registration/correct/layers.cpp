@@ -176,6 +176,8 @@ bool Layers::has_still_layer() const {
     constexpr double least_moving = .4, least_still = .3, least_strength = .1, least_share = .05,
                      least_ring = .5, least_still_if_far = .6;
     const bool is_far = moves_far();
+    if (is_far && shifts.size() < LayerFit::many_frames)
+        return false; // two frames each do not show which layer is which
     return moving > least_moving && determined > least_share &&
            ((still > (is_far ? least_still_if_far : least_still) && strength > least_strength) ||
             (ring > least_ring && !is_far));
@@ -309,11 +311,11 @@ std::array<LayerFit::Peak, 2> LayerFit::peaks(const Pair& first, const Pair& sec
         Elements best_x = 0, best_y = 0;
         double best = at(0, 0), deepest = 0;
         for (Elements y = -most_y; y <= most_y; ++y) {
-            const auto search = [&](Elements first, Elements last) {
+            const auto search = [&](Elements left, Elements right) {
                 // The columns of negative displacements are the last ones.
                 const std::complex<float>* const row =
-                    &value(0, y) + (first < 0 ? padded_.width : 0);
-                for (Elements x = first; x <= last; ++x) {
+                    &value(0, y) + (left < 0 ? padded_.width : 0);
+                for (Elements x = left; x <= right; ++x) {
                     const auto here = static_cast<double>(part(row[x]));
                     deepest = std::min(deepest, here);
                     if (here > best) {

@@ -103,9 +103,8 @@ PatternView pattern_view(ImageShape frame, std::int64_t frames) {
     ImageShape level = frame;
     // A few frames take little time, and their fine detail is needed.
     const bool few = frames < std::int64_t{LayerFit::many_frames};
-    const Elements largest_view = few ? 256 : 128;
-    if (!few && std::min(frame.width, frame.height) >= 2 * largest_view &&
-        default_levels(frame) > 1) {
+    const Elements largest_view = few ? 256 : 128, least_side = few ? 1024 : 256;
+    if (std::min(frame.width, frame.height) >= least_side && default_levels(frame) > 1) {
         view.level = 1;
         level = kernel::halved(frame);
     }

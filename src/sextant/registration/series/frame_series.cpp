@@ -66,7 +66,7 @@ class Registering {
 
     std::vector<FrameRegistration> run() {
         if (usable_.size() > 2)
-            finest_ = finest_of_links(options_, source_.header().shape);
+            finest_ = context_.cache->finest();
         const std::vector<Link> neighbours = linked_neighbours();
         plan_segments();
         take(scanned(neighbours));

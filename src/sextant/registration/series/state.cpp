@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/series/state.hpp"
 
+#include "sextant/registration/correct/static_pattern.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -14,6 +16,13 @@ int finest_of_links(const RegistrationOptions& options, ImageShape shape) {
     constexpr Elements least_side = 256;
     const bool averages = options.stages > 1 && options.model != MotionModel::nonrigid;
     return averages && std::min(shape.width, shape.height) >= least_side ? 1 : 0;
+}
+
+std::shared_ptr<FrameCache> cache_of(const FrameHeader& series, const RegistrationOptions& options,
+                                     const ThreadPlan& threads) {
+    return cache_for(series.shape, options.farthest, threads.whole_frames ? options.threads : 1,
+                     std::min(finest_of_links(options, series.shape),
+                              pattern_view(series.shape, series.frames).level));
 }
 
 prefix::ScanOptions scan_options(const RegistrationOptions& options) {

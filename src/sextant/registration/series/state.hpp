@@ -68,6 +68,11 @@ prefix::ScanOptions scan_options(const RegistrationOptions& options);
 /// if the frames are registered to averages later, and are large enough; otherwise 0.
 int finest_of_links(const RegistrationOptions& options, ImageShape shape);
 
+/// Returns an empty cache for the frames of a series. It keeps the levels that links need, and the
+/// one from which layers are computed (pattern_view()).
+std::shared_ptr<FrameCache> cache_of(const FrameHeader& series, const RegistrationOptions& options,
+                                     const ThreadPlan& threads);
+
 /// The inputs for registering a series on one rank.
 struct SeriesContext {
     const Communicator& communicator;
@@ -82,9 +87,7 @@ struct SeriesContext {
     /// If not null, receives statistics of threads that take whole frames.
     FrameThreadUse* used = nullptr;
     /// Frames of `source`.
-    std::shared_ptr<FrameCache> cache = cache_for(source.header().shape, options.farthest,
-                                                  threads.whole_frames ? options.threads : 1,
-                                                  finest_of_links(options, source.header().shape));
+    std::shared_ptr<FrameCache> cache = cache_of(source.header(), options, threads);
 
     /// Reports progress on rank 0. Throws Cancelled if this rank was cancelled.
     void step(std::string_view part, std::int64_t done, std::int64_t all) const {
