@@ -210,10 +210,11 @@ TEST(LiveLinks, made_with_other_options_are_taken_only_if_these_have_no_effect_o
         std::filesystem::copy(LiveLinks::path(series.folder()), copy);
         const RegistrationResult result = registered(made.frames, copy, options);
         const bool is_free = std::ranges::find(free, field.name) != free.end();
-        if (!is_free)
+        if (!is_free) {
             EXPECT_EQ(result.resumed, 0U);
-        else if (field.name != "restart" && field.name != "flatten")
+        } else if (field.name != "restart" && field.name != "flatten") {
             EXPECT_GT(result.resumed, 0U);
+        }
         expect_same(result, registered(made.frames, fresh, options));
     }
 }

@@ -77,18 +77,22 @@ class Registering {
             register_to_reference();
         if (placed_.size() == 2)
             register_pair();
-        workers_->note_use();
-        return std::move(frames_);
+        return finished();
     }
 
     std::vector<FrameRegistration> neighbours() {
         take(linked_neighbours());
         take(others_);
-        workers_->note_use();
-        return std::move(frames_);
+        return finished();
     }
 
   private:
+    std::vector<FrameRegistration> finished() {
+        workers_->note_use();
+        context_.cache->clear();
+        return std::move(frames_);
+    }
+
     std::vector<Link> linked_neighbours() {
         agree(communicator_, [&] {
             if (!team_)

@@ -154,8 +154,13 @@ void FrameCache::add(std::shared_ptr<ReadFrame> frame) {
     frames_.push_back(std::move(frame));
 }
 
-std::shared_ptr<FrameCache> cache_for(ImageShape shape, int farthest, int threads, int finest) {
-    constexpr Bytes memory = Bytes{128} << 20;
+void FrameCache::clear() {
+    const std::lock_guard lock(mutex_);
+    frames_.clear();
+}
+
+std::shared_ptr<FrameCache> cache_for(ImageShape shape, int farthest, int threads, int finest,
+                                      Bytes memory) {
     constexpr double of_levels = 4. / 3;
     const auto frame = static_cast<Bytes>(
         std::ldexp(of_levels * sizeof(float) * static_cast<double>(shape.elements()), -2 * finest));

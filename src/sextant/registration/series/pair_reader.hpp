@@ -69,6 +69,7 @@ class FrameCache {
     /// Removes and returns the least recently used frame if the cache is full; otherwise null.
     std::shared_ptr<ReadFrame> make_room();
     void add(std::shared_ptr<ReadFrame> frame);
+    void clear();
     int finest() const { return finest_; }
     /// Returns an empty cache for as many frames.
     std::shared_ptr<FrameCache> another(int finest) const {
@@ -84,8 +85,9 @@ class FrameCache {
 };
 
 /// Returns the cache of a rank: for the frames that `threads` readers need to register each frame
-/// to `farthest` frames before it, or as many as fit into 128 MiB.
-std::shared_ptr<FrameCache> cache_for(ImageShape shape, int farthest, int threads, int finest);
+/// to `farthest` frames before it, or as many as fit into `memory`.
+std::shared_ptr<FrameCache> cache_for(ImageShape shape, int farthest, int threads, int finest,
+                                      Bytes memory);
 
 /// Reads frames of a series into pyramids and registers them.
 ///

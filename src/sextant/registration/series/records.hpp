@@ -82,7 +82,8 @@ struct RegistrationOptions {
     bool reproducible = false;
     bool recorded_mean = false; ///< also compute the mean without registration
     int threads = 1;            ///< threads per rank
-    /// Memory per rank for computing the median; at least registration::least_memory().
+    /// Memory per rank for pyramids that are kept until all motions between frames are known, and
+    /// later for computing the median; at least registration::least_memory().
     Bytes memory = Bytes{64} << 20;
     /// The checkpoint folder. It must be visible to all ranks and is created if it does not exist.
     /// Each rank stores its results in a file there, so that a later run with the same series and

@@ -22,7 +22,8 @@ std::shared_ptr<FrameCache> cache_of(const FrameHeader& series, const Registrati
                                      const ThreadPlan& threads) {
     return cache_for(series.shape, options.farthest, threads.whole_frames ? options.threads : 1,
                      std::min(finest_of_links(options, series.shape),
-                              pattern_view(series.shape, series.frames).level));
+                              pattern_view(series.shape, series.frames).level),
+                     options.memory);
 }
 
 prefix::ScanOptions scan_options(const RegistrationOptions& options) {
