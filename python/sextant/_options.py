@@ -32,7 +32,7 @@ class RegisterOptions(TypedDict, total=False):
     thread_work : {"auto", "rows", "frames"}, default: "auto"
         Divide rows or whole frames among threads.
     memory : str or int, default: "64M"
-        Memory limit per rank for computing the median.
+        Memory limit per rank for filtered frames, later for the median.
     checkpoint : path, optional
         Folder of checkpoints, from which an interrupted run resumes.
     restart : bool, default: False

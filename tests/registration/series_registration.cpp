@@ -55,6 +55,34 @@ TEST(SeriesRegistration, gives_motions_average_and_aligned_frames_on_any_number_
     }
 }
 
+/// Links of large frames are compared at half resolution. If only two frames are sound, no stage
+/// follows, so they are registered again at full resolution, also with a checkpoint.
+TEST(SeriesRegistration, the_only_two_sound_frames_are_compared_at_full_resolution) {
+    SeriesPlan plan;
+    plan.shape = {256, 256};
+    plan.frames = 7;
+    plan.drift = {0, 1.3, -.8};
+    const SyntheticSeries series(plan, specimen_of(plan));
+    FramesMade frames = counted_frames(series);
+    for (std::size_t blank = 2; blank < 6; ++blank)
+        frames[blank] = kernel::FloatPlane(plan.shape);
+    plan.seed = 99;
+    frames[6] = SyntheticSeries(plan, specimen_of(plan, "carbon", 7)).counted(6);
+    FramesMade two;
+    two.push_back(series.counted(0));
+    two.push_back(series.counted(1));
+    const RigidMotion expected = registration_of(two).frames[1].result.motion;
+    const TemporaryFolder folder;
+    for (const std::string& checkpoint : {std::string(), folder.path("checkpoint")}) {
+        RegistrationOptions options;
+        options.checkpoint = checkpoint;
+        const RegistrationResult found = registration_of(frames, options);
+        EXPECT_FALSE(found.frames[6].left_out.empty());
+        EXPECT_LT(registration::rms_distance(found.frames[1].result.motion, expected, plan.shape),
+                  .01);
+    }
+}
+
 TEST(SeriesRegistration, warns_of_frames_that_repeat_the_frame_before) {
     MadeSeries made = make_series(6);
     EXPECT_THAT(run_series(made.frames, 2, reproducible()).result.warnings, testing::IsEmpty());

@@ -742,7 +742,7 @@ class Registering {
             const std::int64_t reference = reference_.value_or(usable_[placed_.front()]);
             for (const std::size_t i : placed_) {
                 if (block_.has(usable_[i]))
-                    register_to(frame_at(usable_[i]), reference, {}, workers_->shared());
+                    register_to(frame_at(usable_[i]), reference, {}, workers_->shared(), 2);
             }
         });
     }
@@ -752,15 +752,16 @@ class Registering {
             require_reference(context_, frame_at(reference));
     }
 
+    /// `pass`: makes the names of results in the ledger distinct.
     void register_to(FrameRegistration& one, std::int64_t reference, const RigidMotion& there,
-                     PairReader& reader) {
+                     PairReader& reader, std::uint32_t pass = 0) {
         if (one.frame == reference) {
             one.result = identity_result();
             return;
         }
         const RigidMotion start = compose(one.result.motion, inverse(there));
         const TimedResult timed =
-            timed_result(context_.ledger, {Work::to_reference, 0, reference, 0, one.frame},
+            timed_result(context_.ledger, {Work::to_reference, pass, reference, 0, one.frame},
                          [&] { return reader.refine(reference, one.frame, start); });
         one.result = refined_from(start, timed.result, one.result.ambiguous);
         one.seconds += timed.seconds;
