@@ -49,7 +49,8 @@ Record record_of(RegistrationOptions& options) {
                 {"rows", ThreadWork::rows},
                 {"frames", ThreadWork::frames}},
                "NAME", "divide rows or whole frames among threads");
-    record.add_memory("memory", options.memory, "memory limit per rank for filtered frames, later for the median");
+    record.add_memory("memory", options.memory,
+                      "memory limit per rank for filtered frames, later for the median");
     record
         .add("checkpoint", options.checkpoint, "FOLDER",
              "folder of checkpoints, from which an interrupted run resumes")
