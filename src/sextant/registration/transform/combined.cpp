@@ -89,18 +89,7 @@ void PixelMedians::find(const float* values, std::size_t count, std::size_t stri
         networks_[count] = network_of(count);
     for (std::size_t i = 0; i < count; ++i)
         std::copy_n(values + i * stride, pixels, held_.data() + i * pixels);
-    for (const Exchange& exchange : networks_[count]) {
-        float* const low = held_.data() + exchange.low * pixels;
-        float* const high = held_.data() + exchange.high * pixels;
-        // Use temporary copies, because the compiler must assume that `low` and `high` alias.
-        std::array<float, pixels> least, largest;
-        for (std::size_t k = 0; k < pixels; ++k)
-            least[k] = std::min(low[k], high[k]);
-        for (std::size_t k = 0; k < pixels; ++k)
-            largest[k] = std::max(low[k], high[k]);
-        std::ranges::copy(least, low);
-        std::ranges::copy(largest, high);
-    }
+    kernel::apply_network(networks_[count], held_.data());
     const float* const below = held_.data() + (count - 1) / 2 * pixels;
     const float* const above = held_.data() + count / 2 * pixels;
     for (std::size_t k = 0; k < pixels; ++k)

@@ -4,6 +4,7 @@
 #include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/run_control.hpp"
+#include "sextant/kernel/filter/sorting_network.hpp"
 #include "sextant/registration/transform/resampler.hpp"
 
 #include <array>
@@ -25,7 +26,7 @@ float middle_of(std::span<float> values);
 ///           exchange)
 class PixelMedians {
   public:
-    static constexpr std::size_t pixels = 16; ///< number of pixels at a time
+    static constexpr std::size_t pixels = kernel::sorted_together; ///< number of pixels at a time
 
     /// Computes the medians of `pixels` adjacent pixels with `count` values each. Requires count >=
     /// 1. Value i of pixel k is values[i * stride + k].
@@ -33,11 +34,7 @@ class PixelMedians {
     void find(const float* values, std::size_t count, std::size_t stride, float* medians);
 
   private:
-    struct Exchange {
-        std::size_t low, high;
-    };
-
-    using Network = std::vector<Exchange>;
+    using Network = std::vector<kernel::Exchange>;
 
     static Network network_of(std::size_t count);
 
