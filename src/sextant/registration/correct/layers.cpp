@@ -173,8 +173,8 @@ bool Layers::has_still_layer() const {
     // ring exceeds a strength of .1, although a specimen that crosses the border of the window
     // leaves a part of itself in the static layer. If the specimen moves far, this part is larger:
     // the strength of a ring reaches .5, and is not used.
-    constexpr double least_moving = .4, least_still = .3, least_strength = .1, least_share = .05,
-                     least_ring = .5, least_still_if_far = .6;
+    constexpr double least_still = .3, least_strength = .1, least_share = .05, least_ring = .5,
+                     least_still_if_far = .6;
     const bool is_far = moves_far();
     if (is_far && shifts.size() < LayerFit::many_frames)
         return false; // two frames each do not show which layer is which
@@ -201,6 +201,16 @@ double largest_extent(std::span<const Point> shifts) {
     const auto [left, right] = std::ranges::minmax(shifts, {}, &Point::x);
     const auto [top, bottom] = std::ranges::minmax(shifts, {}, &Point::y);
     return std::max(right.x - left.x, bottom.y - top.y);
+}
+
+/// Returns the least Layers::moving of a specimen. Displacements at which noise correlates best
+/// make the noise of all frames alike: its power in the mean of half of the frames rises in
+/// proportion to their number, and falls with the number of frequencies.
+double moving_of_noise(std::size_t frames, std::size_t frequencies) {
+    constexpr double least = .4, above_noise = .2, alike = 15;
+    const double risen = alike * static_cast<double>(frames) / static_cast<double>(frequencies);
+    const double of_noise = risen / (1 + risen);
+    return std::max(least, of_noise + above_noise * (1 - of_noise));
 }
 
 } // namespace
@@ -548,6 +558,7 @@ Layers LayerFit::judged(std::vector<Point> shifts) const {
     layers.strength = layers.moving > 0 ? std::max(0., layers.still) / layers.moving : 0;
     layers.moving = ratio(layers.moving, moving_power, other_moving);
     layers.still = ratio(layers.still, still_power, other_still);
+    layers.least_moving = moving_of_noise(shifts.size(), frequencies_.size());
     layers.ring = strongest_ring(where);
     layers.determined = weights > 0 ? determined / weights : 0;
     layers.travel =

@@ -217,7 +217,8 @@ namespace {
 
 /// Returns the covariance of a small motion before φ; infinite if H is not positive definite.
 Eigen::Matrix3d covariance_before(std::span<const kernel::RigidSums> tiles,
-                                  const kernel::RigidSums& all, const Similarity& alike) {
+                                  const kernel::RigidSums& all, const Similarity& alike,
+                                  double independent) {
     const Eigen::LLT<Eigen::Matrix3d> factor(alike.scale * symmetric(all.jd));
     if (factor.info() != Eigen::Success)
         return Eigen::Matrix3d::Identity() * std::numeric_limits<double>::infinity();
@@ -229,7 +230,16 @@ Eigen::Matrix3d covariance_before(std::span<const kernel::RigidSums> tiles,
         spread += s * s.transpose();
         seen += tile.count > 0;
     }
-    return covariance_of_fit(factor, spread, seen);
+    constexpr double enough = 16, parameters = 3;
+    if (seen >= enough)
+        return covariance_of_fit(factor, spread, seen);
+    // A few tiles do not determine all entries of the scores' covariance. It is then assumed to be
+    // proportional to H, as that of white noise is. The mean of the tiles' scores is 0, and the
+    // motion, the level and the contrast have been fitted to the noise.
+    constexpr double fitted = parameters + 2;
+    const double left = std::max(1., independent - fitted);
+    return factor.solve(spread).trace() / parameters * (seen / std::max(1., seen - 1)) *
+           ((left + fitted) / left) * factor.solve(Eigen::Matrix3d::Identity());
 }
 
 /// Converts the covariance of a small motion before φ to the covariance of φ: R(α) rotates the
@@ -252,9 +262,9 @@ void weigh_tile(kernel::RigidSums& tile, bool inverted) {
 }
 
 RigidUncertainty uncertainty_of(std::span<const kernel::RigidSums> tiles,
-                                const kernel::RigidSums& all, const Similarity& alike,
-                                double alpha) {
-    return of_motion(covariance_before(tiles, all, alike), alpha);
+                                const kernel::RigidSums& all, const Similarity& alike, double alpha,
+                                double independent) {
+    return of_motion(covariance_before(tiles, all, alike, independent), alpha);
 }
 
 namespace {

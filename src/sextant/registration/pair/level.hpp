@@ -166,10 +166,11 @@ void weigh_tile(kernel::RigidSums& tile, bool inverted = false);
 /// motion.
 ///
 /// Input     the tiles' sums with slopes at the fitted motion; the total of these sums and the
-///           similarity; the motion's angle.
+///           similarity; the motion's angle; the number of independent samples of the squared
+///           noise, which matters for a few tiles only.
 RigidUncertainty uncertainty_of(std::span<const kernel::RigidSums> tiles,
                                 const kernel::RigidSums& all, const Similarity& alike,
-                                double alpha);
+                                double alpha, double independent);
 
 /// Sums over pairs of tiles that determine the covariance of the tiles' displacements.
 struct TileCovariance {
