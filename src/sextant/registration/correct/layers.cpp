@@ -203,13 +203,13 @@ double largest_extent(std::span<const Point> shifts) {
     return std::max(right.x - left.x, bottom.y - top.y);
 }
 
-/// Returns the least Layers::moving of a specimen. Displacements at which noise correlates best
-/// make the noise of all frames alike: its power in the mean of half of the frames rises in
-/// proportion to their number, and falls with the number of frequencies.
-double moving_of_noise(std::size_t frames, std::size_t frequencies) {
-    constexpr double least = .4, above_noise = .2, alike = 15;
-    const double risen = alike * static_cast<double>(frames) / static_cast<double>(frequencies);
-    const double of_noise = risen / (1 + risen);
+/// Returns the least Layers::moving of a specimen. The displacements at which the noise of the
+/// frames is most alike make the halves of the frames alike too, the more the fewer frequencies
+/// there are.
+double moving_of_noise(std::size_t frequencies) {
+    constexpr double least = .4, above_noise = .2, alike = 400;
+    const auto count = static_cast<double>(frequencies);
+    const double of_noise = alike / (alike + count);
     return std::max(least, of_noise + above_noise * (1 - of_noise));
 }
 
@@ -558,7 +558,7 @@ Layers LayerFit::judged(std::vector<Point> shifts) const {
     layers.strength = layers.moving > 0 ? std::max(0., layers.still) / layers.moving : 0;
     layers.moving = ratio(layers.moving, moving_power, other_moving);
     layers.still = ratio(layers.still, still_power, other_still);
-    layers.least_moving = moving_of_noise(shifts.size(), frequencies_.size());
+    layers.least_moving = moving_of_noise(frequencies_.size());
     layers.ring = strongest_ring(where);
     layers.determined = weights > 0 ? determined / weights : 0;
     layers.travel =
