@@ -173,12 +173,14 @@ bool Layers::has_still_layer() const {
     // ring exceeds a strength of .1, although a specimen that crosses the border of the window
     // leaves a part of itself in the static layer. If the specimen moves far, this part is larger:
     // the strength of a ring reaches .5, and is not used.
-    constexpr double least_still = .3, least_strength = .1, least_share = .05, least_ring = .5,
-                     least_still_if_far = .6;
+    // Noise that looks like a moving layer is much weaker than the static layer.
+    constexpr double least_moving = .4, least_still = .3, least_strength = .1, least_share = .05,
+                     least_ring = .5, least_still_if_far = .6, much = 10;
     const bool is_far = moves_far();
     if (is_far && shifts.size() < LayerFit::many_frames)
         return false; // two frames each do not show which layer is which
-    return moving > least_moving && determined > least_share &&
+    return moving > (strength > much ? moving_above_noise : least_moving) &&
+           determined > least_share &&
            ((still > (is_far ? least_still_if_far : least_still) && strength > least_strength) ||
             (ring > least_ring && !is_far));
 }
@@ -203,10 +205,9 @@ double largest_extent(std::span<const Point> shifts) {
     return std::max(right.x - left.x, bottom.y - top.y);
 }
 
-/// Returns the least Layers::moving of a specimen. The displacements at which the noise of the
-/// frames is most alike make the halves of the frames alike too, the more the fewer frequencies
-/// there are.
-double moving_of_noise(std::size_t frequencies) {
+/// Returns Layers::moving_above_noise. The displacements at which the noise of the frames is most
+/// alike make the halves of the frames alike too, the more the fewer frequencies there are.
+double moving_above_noise(std::size_t frequencies) {
     constexpr double least = .4, above_noise = .2, alike = 400;
     const auto count = static_cast<double>(frequencies);
     const double of_noise = alike / (alike + count);
@@ -558,7 +559,7 @@ Layers LayerFit::judged(std::vector<Point> shifts) const {
     layers.strength = layers.moving > 0 ? std::max(0., layers.still) / layers.moving : 0;
     layers.moving = ratio(layers.moving, moving_power, other_moving);
     layers.still = ratio(layers.still, still_power, other_still);
-    layers.least_moving = moving_of_noise(frequencies_.size());
+    layers.moving_above_noise = moving_above_noise(frequencies_.size());
     layers.ring = strongest_ring(where);
     layers.determined = weights > 0 ? determined / weights : 0;
     layers.travel =
@@ -696,6 +697,11 @@ bool LayerFit::is_biased(std::span<const Point> shifts) const {
         bin.variance += correlated * score * score;
         ++bin.count;
     }
+    // What crosses the border of the window changes displacements by a part of the motion.
+    constexpr double border = 16; // pixels
+    const double by_border =
+        moved.norm() *
+        std::pow(border / static_cast<double>(std::min(shape_.width, shape_.height)), 2);
     double degrees = -1, information = 0, score = 0;
     Bin all;
     for (Bin& bin : bins) {
@@ -707,6 +713,7 @@ bool LayerFit::is_biased(std::span<const Point> shifts) const {
             bin.count = 0;
             continue;
         }
+        bin.variance += std::pow(by_border * bin.information, 2);
         ++degrees;
         information += bin.information * bin.information / bin.variance;
         score += bin.information * bin.score / bin.variance;

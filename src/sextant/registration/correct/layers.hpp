@@ -32,8 +32,8 @@ struct Layers {
     /// second half of the frames. Noise does not correlate; neither do parts of one layer that
     /// wrong displacements leave in the other.
     double moving = 0, still = 0;
-    double least_moving = 0; ///< of noise alone, `moving` stays below this
-    bool biased = false; ///< LayerFit::is_biased() of `apparent`
+    double moving_above_noise = 0; ///< of noise, `moving` stays below this
+    bool biased = false;           ///< LayerFit::is_biased() of `apparent`
     double strength = 0; ///< power of the static layer, relative to that of the moving layer
     double travel = 0;   ///< largest extent of `shifts` along an axis, relative to the frames' side
     double ring = 0;     ///< the same in the ring of frequencies in which it is largest
