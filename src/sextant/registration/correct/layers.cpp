@@ -698,10 +698,10 @@ bool LayerFit::is_biased(std::span<const Point> shifts) const {
         ++bin.count;
     }
     // What crosses the border of the window changes displacements by a part of the motion.
-    constexpr double border = 16; // pixels
+    constexpr double border = 26; // pixels
     const double by_border =
         moved.norm() *
-        std::pow(border / static_cast<double>(std::min(shape_.width, shape_.height)), 2);
+        std::pow(border / static_cast<double>(std::min(shape_.width, shape_.height)), 3);
     double degrees = -1, information = 0, score = 0;
     Bin all;
     for (Bin& bin : bins) {
