@@ -296,6 +296,10 @@ class RegisterRun {
         std::unique_ptr<FrameSink> image = sink(name, header_.sample, offset);
         if (image->header().sample == Sample::f32) {
             const float added = offset_added(image->header().sample, header_.sample, offset);
+            if (added == 0) {
+                image->write(pixels);
+                return image;
+            }
             std::vector<float> sums(pixels);
             for (std::size_t pixel = 0; pixel < pixels.size(); ++pixel) {
                 if (count[pixel] > 0)

@@ -535,7 +535,7 @@ RowEstimate ordered_rows(const RowEvidence& evidence, RowPrior prior, ImageShape
 
 namespace {
 
-constexpr double least_stiffness = 1e-2, most_stiffness = 1e10;
+constexpr double least_stiffness = 1e-2, most_stiffness = RowPrior::most_stiffness;
 
 /// Sums of the members of RowEstimate over frames.
 struct PriorSums {

@@ -37,11 +37,18 @@ std::int64_t disturbed_columns(std::span<const ColumnErrors> errors);
 /// The model of row displacements: a smooth drift, which is a cubic spline along the frame, plus an
 /// independent jitter to the right.
 struct RowPrior {
+    static constexpr double most_stiffness = 1e10; ///< drifts are linear
+
     double jitter = 1; ///< variance of the jitter, pixels²
     /// Weights of the squared second differences of the spline's coefficients, to the right and
     /// downward, 1/pixels². Drifts that are linear in time are not penalised.
     std::array<double, 2> stiffness{1e4, 1e4};
     bool rotates = true; ///< false if frames are known not to rotate
+
+    /// True if rows neither jitter nor drift, except linearly in time.
+    bool is_rigid() const {
+        return jitter == 0 && stiffness == std::array{most_stiffness, most_stiffness};
+    }
 };
 
 /// The normal equations of a row: θ = (dx, dy, α) minimises θᵀMθ/2 − zᵀθ, where (dx, dy) is the

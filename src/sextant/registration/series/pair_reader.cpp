@@ -178,7 +178,10 @@ PairReader::PairReader(FrameSource& source, const RigidOptions& options, double 
       registration_(source.header().shape, 0, options, team, cache_->finest()) {}
 
 FrameStatistics PairReader::read_samples(std::int64_t frame) {
-    resize_buffer(samples_, static_cast<std::size_t>(source_.header().shape.elements()));
+    const auto pixels = static_cast<std::size_t>(source_.header().shape.elements());
+    if (room_.empty())
+        resize_buffer(own_samples_, pixels);
+    samples_ = room_.empty() ? std::span(own_samples_) : room_.first(pixels);
     source_.read_frame(frame, samples_);
     FrameStatistics statistics = statistics_of(samples_);
     if (statistics.gaps == statistics.samples)

@@ -107,6 +107,10 @@ class PairReader {
     /// Returns the samples of the frame that was read last.
     std::span<const float> samples() const { return samples_; }
 
+    /// Reads samples into this memory instead of its own from now on. The pyramids of frames do not
+    /// need it after they are filled. Requires room for a frame.
+    void read_into(std::span<float> memory) { room_ = memory; }
+
     RigidResult align(std::int64_t reference, std::int64_t moved);
     RigidResult locate(std::int64_t reference, std::int64_t moved);
     RigidResult refine(std::int64_t reference, std::int64_t moved, const RigidMotion& start);
@@ -129,7 +133,9 @@ class PairReader {
     FrameSource& source_;
     double prefilter_, offset_;
     Team* team_;
-    std::vector<float> samples_;
+    std::vector<float> own_samples_;
+    std::span<float> room_;    ///< memory of others for samples, if any
+    std::span<float> samples_; ///< of the frame that was read last
     std::shared_ptr<FrameCache> cache_;
     std::shared_ptr<const ReadFrame> last_;
     kernel::FloatPlane finest_; ///< level 0 of frames that are kept without it

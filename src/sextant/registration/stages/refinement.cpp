@@ -84,6 +84,7 @@ MatchingAverage average_of(const SeriesContext& context, const Registered& regis
     average.area = area;
     CombineOptions options{false, context.options.memory, context.options.threads};
     options.area = area;
+    options.count = false;
     for (const std::int64_t frame : frames) {
         options.contributions.push_back(
             contribution_of(registered.contrasts[registered.index(frame)], context.offset));
@@ -186,6 +187,13 @@ class OthersPyramid {
           others_(shape_, 0, context.options.prefilter, team) {
         all_.fill(view_of(average_.samples, average_.area.shape));
         std::vector<float>().swap(average_.samples); // only the pyramid is needed
+    }
+
+    /// Makes the reader use the memory of `others_` for samples, which it needs only before
+    /// without(). all() must not use this memory.
+    void lend_memory(PairReader& reader) {
+        if (average_.area == area_of(shape_))
+            reader.read_into({others_.plane(0).first, static_cast<std::size_t>(shape_.elements())});
     }
 
     /// Returns a window of the average of all contributing frames.
@@ -306,6 +314,7 @@ void register_to_average(const SeriesContext& context, MatchingAverage average,
     OthersPyramid references(context, std::move(average), registered, &team);
     PairReader reader(context.source, options.rigid, options.prefilter,
                       std::make_shared<FrameCache>(1), &team);
+    references.lend_memory(reader);
     std::int64_t done = 0;
     for (FrameRegistration& frame : own) {
         context.step("register to the average", done++, std::ssize(own));
@@ -341,6 +350,7 @@ void for_each_with_others(const SeriesContext& context, MatchingAverage average,
     OthersPyramid references(context, std::move(average), registered, &team);
     PairReader reader(context.source, context.options.rigid, context.options.prefilter,
                       std::make_shared<FrameCache>(1), &team);
+    references.lend_memory(reader);
     std::int64_t done = 0;
     for (FrameRegistration& frame : own) {
         context.step("register to the average", done++, std::ssize(own));

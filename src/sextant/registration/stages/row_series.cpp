@@ -248,7 +248,7 @@ void take_estimate(RowEstimate estimate, const RowPrior& prior, double common,
 std::optional<RegisteredRows> register_by_rows(const SeriesContext& context,
                                                const Registered& registered,
                                                std::span<FrameRegistration> own, bool rotates,
-                                               bool only_jitter) {
+                                               bool if_any) {
     agree(context.communicator, [&] {
         if (registered.frames.size() < least_frames_of_rows)
             throw InvalidData(fmt::format(
@@ -278,7 +278,7 @@ std::optional<RegisteredRows> register_by_rows(const SeriesContext& context,
               [&] { evidence = series->compare(average, current, prior, pass); });
         const std::vector<RowEvidence> some = gathered_evidence(gapped, current, own, evidence);
         prior = estimate_prior(some, prior, shape);
-        if (only_jitter && prior.jitter == 0) {
+        if (if_any && prior.is_rigid()) {
             std::ranges::copy(before, own.begin());
             return std::nullopt;
         }

@@ -65,8 +65,8 @@ struct RegisteredRows {
 /// Input     rigid motions of all registered frames (at least three); this rank's frames; whether
 ///           frames may rotate; whether rows are registered only if they jitter.
 /// Output    FrameRegistration::rows and row_fit are set; `result` has the rigid part of the
-///           motion, with its uncertainty, NCC and misfit. Nothing is returned or changed if rows
-///           must jitter, but a pass finds no significant jitter.
+///           motion, with its uncertainty, NCC and misfit. With `if_any`, nothing is returned or
+///           changed if a pass finds that rows do not move within frames (RowPrior::is_rigid).
 /// Throws    InvalidTask for fewer than three frames.
 /// Cost      four averages of all frames, and five comparisons of each frame with a template.
 ///           Memory per rank: 12 bytes per row of every frame, and twelve frames.
@@ -75,7 +75,7 @@ struct RegisteredRows {
 std::optional<RegisteredRows> register_by_rows(const SeriesContext& context,
                                                const Registered& registered,
                                                std::span<FrameRegistration> own, bool rotates,
-                                               bool only_jitter);
+                                               bool if_any);
 
 /// Registers parts of a series whose frames do not overlap to one another. For each pair of
 /// overlapping stations, the averages of the frames around the stations are registered. The

@@ -174,7 +174,8 @@ class Band {
         for_each_block([&](std::size_t first, std::size_t last) {
             for (std::size_t pixel = first; pixel < last; ++pixel) {
                 const std::size_t count = counts_[pixel];
-                combined.count[before + pixel] = static_cast<float>(count);
+                if (!combined.count.empty())
+                    combined.count[before + pixel] = static_cast<float>(count);
                 if (!weights_.empty())
                     combined.weight[before + pixel] = static_cast<float>(weights_[pixel]);
                 const double weight =
@@ -341,7 +342,7 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
     Combined combined;
     const auto pixels = static_cast<std::size_t>(rows.count() * width);
     resize_buffer(combined.mean, pixels);
-    resize_buffer(combined.count, pixels);
+    resize_buffer(combined.count, options.count ? pixels : 0);
     resize_buffer(combined.median, options.median ? pixels : 0);
     resize_buffer(combined.weight, options.contributions.empty() ? 0 : pixels);
     const PixelArea middle = options.halves ? ring_area(area.shape) : PixelArea();

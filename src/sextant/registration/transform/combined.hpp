@@ -72,6 +72,7 @@ struct CombineOptions {
     /// reference.
     std::optional<PixelArea> area = {};
     bool halves = false; ///< also compute Combined::halves
+    bool count = true;   ///< if false, Combined::count stays empty
 };
 
 /// Returns the minimum memory for combining frames of this width: one row of each frame.
