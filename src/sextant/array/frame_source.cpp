@@ -233,17 +233,15 @@ void FrameSource::to_grey(std::span<const float> pixels, std::span<float> to) co
 void FrameSource::read_rows(std::int64_t frame, Rows rows, std::span<float> to) {
     check(frame, rows, to.size(), rows.count() * header_.shape.width);
     const auto width = static_cast<std::size_t>(header_.shape.width);
+    const bool is_grey = header_.channels == 1;
+    if (is_grey && header_.sample == Sample::f32)
+        return load(frame, 1, rows, std::as_writable_bytes(to));
     const std::int64_t step = std::max<std::int64_t>(1, converted_bytes / header_.row_bytes());
     for (std::int64_t first = rows.first; first < rows.last; first += step) {
         const Rows some{first, std::min(first + step, rows.last)};
         const auto count = static_cast<std::size_t>(some.count());
         const auto grey =
             to.subspan(static_cast<std::size_t>(first - rows.first) * width, count * width);
-        const bool is_grey = header_.channels == 1;
-        if (is_grey && header_.sample == Sample::f32) {
-            load(frame, 1, some, std::as_writable_bytes(grey));
-            continue;
-        }
         stored_.resize(count * static_cast<std::size_t>(row_bytes()));
         load(frame, 1, some, stored_);
         if (!is_grey)

@@ -274,9 +274,16 @@ void CorrectedFrames::correct(Rows rows, std::span<float> samples) const {
 void CorrectedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
     if (settled_)
         return read_settled(frame, rows, floats_in(to));
-    if (held_ != frame)
-        inspect(frame);
-    std::memcpy(to.data(), samples_.data() + rows.first * header().shape.width, to.size());
+    const ImageShape shape = header().shape;
+    if (rows.count() == shape.height)
+        return inspect(frame, floats_in(to));
+    if (held_ != frame) {
+        held_ = -1; // stays -1 if reading throws
+        resize_buffer(samples_, static_cast<std::size_t>(shape.elements()));
+        inspect(frame, samples_);
+        held_ = frame;
+    }
+    std::memcpy(to.data(), samples_.data() + rows.first * shape.width, to.size());
 }
 
 void CorrectedFrames::read_settled(std::int64_t frame, Rows rows, std::span<float> to) {
@@ -289,33 +296,29 @@ void CorrectedFrames::read_settled(std::int64_t frame, Rows rows, std::span<floa
         set_gaps(one.band, rows, header().shape.width, to);
 }
 
-/// Reads a frame into samples_ and finds its outliers.
-void CorrectedFrames::inspect(std::int64_t frame) {
+/// Reads a frame and finds its outliers.
+void CorrectedFrames::inspect(std::int64_t frame, std::span<float> samples) {
     const ImageShape shape = header().shape;
-    const auto pixels = static_cast<std::size_t>(shape.elements());
-    held_ = -1; // stays -1 if reading throws
-    resize_buffer(samples_, pixels);
-    source_->read_frame(frame, samples_);
+    source_->read_frame(frame, samples);
     Inspected seen;
-    seen.gaps = std::count_if(samples_.begin(), samples_.end(), is_gap);
-    correct({0, shape.height}, samples_);
+    seen.gaps = std::count_if(samples.begin(), samples.end(), is_gap);
+    correct({0, shape.height}, samples);
     if (despike_.enabled) {
-        Outliers found = find_outliers(samples_, shape, despike_.threshold());
+        Outliers found = find_outliers(samples, shape, despike_.threshold());
         seen.pixels = std::move(found.pixels);
         seen.mean = found.mean;
         for (const Elements pixel : seen.pixels)
-            seen.values.push_back(samples_[static_cast<std::size_t>(pixel)]);
-        set_gaps(seen.pixels, {0, shape.height}, shape.width, samples_);
-        seen.blank = find_blank_lines(samples_, shape);
+            seen.values.push_back(samples[static_cast<std::size_t>(pixel)]);
+        set_gaps(seen.pixels, {0, shape.height}, shape.width, samples);
+        seen.blank = find_blank_lines(samples, shape);
     }
-    held_ = frame;
     if (inspected_.contains(frame))
         return;
     if (despike_.enabled && header().frames >= least_summed) {
-        resize_buffer(sum_, pixels);
+        resize_buffer(sum_, samples.size());
         const auto mean = static_cast<float>(seen.mean);
         std::transform(
-            sum_.begin(), sum_.end(), samples_.begin(), sum_.begin(),
+            sum_.begin(), sum_.end(), samples.begin(), sum_.begin(),
             [mean](float sum, float sample) { return sum + (is_gap(sample) ? mean : sample); });
     }
     summarise(seen);

@@ -154,7 +154,7 @@ class CorrectedFrames : public FrameSource {
 
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
     void read_settled(std::int64_t frame, Rows rows, std::span<float> to);
-    void inspect(std::int64_t frame);
+    void inspect(std::int64_t frame, std::span<float> samples);
     void correct(Rows rows, std::span<float> samples) const;
     void summarise(Inspected& frame) const;
     const Inspected& inspected(std::int64_t frame) const;

@@ -171,6 +171,44 @@ void resample_others(const SeriesContext& context, const MatchingAverage& averag
 
 namespace {
 
+/// An image of which most pixels equal their left neighbours, such as the weights of an average. It
+/// takes much less memory than its pixels.
+class ImageOfRuns {
+  public:
+    ImageOfRuns(std::span<const float> pixels, Elements width) {
+        for (std::size_t first = 0; first < pixels.size();) {
+            rows_.push_back(runs_.size());
+            const std::size_t end = first + static_cast<std::size_t>(width);
+            for (std::size_t i = first; i < end; ++i) {
+                if (i == first || pixels[i] != pixels[i - 1])
+                    runs_.push_back({static_cast<Elements>(i - first), pixels[i]});
+            }
+            first = end;
+        }
+        rows_.push_back(runs_.size());
+    }
+
+    /// Writes every `step`-th pixel of a row from column `first` on.
+    void copy(Elements row, Elements first, Elements step, std::span<float> to) const {
+        auto run = rows_[static_cast<std::size_t>(row)];
+        const auto last = rows_[static_cast<std::size_t>(row) + 1];
+        for (float& pixel : to) {
+            while (run + 1 < last && runs_[run + 1].first <= first)
+                ++run;
+            pixel = runs_[run].value;
+            first += step;
+        }
+    }
+
+  private:
+    struct Run {
+        Elements first;
+        float value;
+    };
+    std::vector<Run> runs_;
+    std::vector<std::size_t> rows_; ///< index of the first run of each row; the number of runs
+};
+
 /// Computes the filtered average of all frames but one. The filter is linear, so the filtered frame
 /// is subtracted from the filtered average; filtering each difference would be slower. Only the two
 /// finest pyramid levels are computed, because a registration without search uses no others.
@@ -179,26 +217,28 @@ class OthersPyramid {
     OthersPyramid(const SeriesContext& context, MatchingAverage average,
                   const Registered& registered, Team* team)
         : context_(context),
-          average_(std::move(average)),
+          area_(average.area),
+          total_(average.total),
+          weight_(average.weight, average.area.shape.width),
           registered_(registered),
           team_(team),
           shape_(context.source.header().shape),
-          all_(average_.area.shape, default_levels(shape_), context.options.prefilter, team),
+          all_(area_.shape, default_levels(shape_), context.options.prefilter, team),
           others_(shape_, 0, context.options.prefilter, team) {
-        all_.fill(view_of(average_.samples, average_.area.shape));
-        std::vector<float>().swap(average_.samples); // only the pyramid is needed
+        average.weight = {};
+        all_.fill(view_of(average.samples, area_.shape));
     }
 
     /// Makes the reader use the memory of `others_` for samples, which it needs only before
     /// without(). all() must not use this memory.
     void lend_memory(PairReader& reader) {
-        if (average_.area == area_of(shape_))
+        if (area_ == area_of(shape_))
             reader.read_into({others_.plane(0).first, static_cast<std::size_t>(shape_.elements())});
     }
 
     /// Returns a window of the average of all contributing frames.
     const Pyramid& all(const PixelArea& window) {
-        if (window == average_.area)
+        if (window == area_)
             return all_;
         for (int level = 0; level < all_.levels(); ++level)
             copy(window, level);
@@ -224,8 +264,7 @@ class OthersPyramid {
     kernel::FloatImage part_of(const PixelArea& window, int level) const {
         const kernel::FloatImage whole = all_.level(level);
         const Elements step = Elements{1} << level;
-        const Elements x = (window.x - average_.area.x) / step,
-                       y = (window.y - average_.area.y) / step;
+        const Elements x = (window.x - area_.x) / step, y = (window.y - area_.y) / step;
         return {whole.row(y) + x, whole.stride, others_.level(level).shape};
     }
 
@@ -251,11 +290,8 @@ class OthersPyramid {
         const auto offset = static_cast<float>(
             (one.gain * filtered.mean() + one.offset - all_.mean()) * all_.scale());
         const auto weight = static_cast<float>(one.weight);
-        const auto least = static_cast<float>(least_coverage * (average_.total - one.weight));
-        const Elements step = Elements{1} << level, width = average_.area.shape.width;
-        const float* const first_weight = average_.weight.data() +
-                                          (window.y - average_.area.y) * width +
-                                          (window.x - average_.area.x);
+        const auto least = static_cast<float>(least_coverage * (total_ - one.weight));
+        const Elements step = Elements{1} << level;
         const Bands bands(shape.height);
         std::array<bool, Bands::most> gaps{};
         run_parts(team_, bands.count(), [&](int band, int) {
@@ -263,12 +299,14 @@ class OthersPyramid {
             constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
             kernel::warp_rows(of_one, map, nothing, shape, first, last, to);
             bool any = false;
+            std::vector<float> weights(static_cast<std::size_t>(shape.width));
             for (Elements y = first; y < last; ++y) {
                 float* const row = to.first + y * to.stride;
                 const float* const sum = of_all.row(y);
-                const float* const weights = first_weight + y * step * width;
+                weight_.copy(window.y - area_.y + y * step, window.x - area_.x, step, weights);
                 for (Elements x = 0; x < shape.width; ++x) {
-                    const float own = gain * row[x] + offset, seen = weights[x * step];
+                    const float own = gain * row[x] + offset;
+                    const float seen = weights[static_cast<std::size_t>(x)];
                     const float left = seen - weight;
                     const float others =
                         left < least ? nothing : (seen * sum[x] - weight * own) / left;
@@ -282,7 +320,9 @@ class OthersPyramid {
     }
 
     const SeriesContext& context_;
-    MatchingAverage average_;
+    PixelArea area_;     ///< of the average
+    double total_;       ///< MatchingAverage::total
+    ImageOfRuns weight_; ///< MatchingAverage::weight
     const Registered& registered_;
     Team* team_;
     ImageShape shape_;
