@@ -73,13 +73,24 @@ TEST(SeriesRegistration, the_only_two_sound_frames_are_compared_at_full_resoluti
     two.push_back(series.counted(1));
     const RigidMotion expected = registration_of(two).frames[1].result.motion;
     const TemporaryFolder folder;
-    for (const std::string& checkpoint : {std::string(), folder.path("checkpoint")}) {
-        RegistrationOptions options;
-        options.checkpoint = checkpoint;
-        const RegistrationResult found = registration_of(frames, options);
-        EXPECT_FALSE(found.frames[6].left_out.empty());
-        EXPECT_LT(registration::rms_distance(found.frames[1].result.motion, expected, plan.shape),
-                  .01);
+    for (const bool inverted : {false, true}) {
+        for (std::int64_t y = 0; inverted && y < plan.shape.height; ++y) {
+            float* const row = frames[1].row(y);
+            std::transform(row, row + plan.shape.width, row,
+                           [](float count) { return 20 - count; });
+        }
+        for (const std::string& checkpoint :
+             {std::string(), folder.path(inverted ? "inverted" : "checkpoint")}) {
+            RegistrationOptions options;
+            options.contrast = ContrastSearch::automatic;
+            options.checkpoint = checkpoint;
+            const RegistrationResult found = registration_of(frames, options);
+            EXPECT_FALSE(found.frames[6].left_out.empty());
+            EXPECT_EQ(found.frames[1].contrast.inverted(), inverted);
+            EXPECT_LT(
+                registration::rms_distance(found.frames[1].result.motion, expected, plan.shape),
+                .01);
+        }
     }
 }
 

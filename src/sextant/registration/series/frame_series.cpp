@@ -130,18 +130,18 @@ class Registering {
 
     /// Creates the readers. With `inverts`, pairs may have opposite contrast. Frames with a level
     /// in `levels` (not NaN) are inverted.
-    void make_readers(bool inverts, const std::vector<double>& levels = {}) {
+    void make_readers(bool inverts) {
         RigidOptions options = options_.rigid;
         options.inverts = inverts;
-        const auto cache = levels.empty() && finest_ == context_.cache->finest()
+        const auto cache = mirrored_at_.empty() && finest_ == context_.cache->finest()
                                ? context_.cache
                                : context_.cache->another(finest_);
         workers_->create([&](FrameSource& recorded, bool shares_rows) {
             FrameSource* source = &recorded;
-            if (!levels.empty())
+            if (!mirrored_at_.empty())
                 source = inverted_
-                             .emplace_back(
-                                 std::make_unique<ChangedFrames>(recorded, mirrored_at(levels)))
+                             .emplace_back(std::make_unique<ChangedFrames>(
+                                 recorded, mirrored_at(mirrored_at_)))
                              .get();
             return std::make_unique<PairReader>(*source, options, options_.prefilter, cache,
                                                 shares_rows ? &*team_ : nullptr);
@@ -198,14 +198,13 @@ class Registering {
         frame_is_inverted_ = inverted_frames(
             usable_.size(), all_gather_lists(communicator_, std::span<const LinkSeen>(seen_)));
         agree(communicator_, [&] {
-            std::vector<double> levels(statistics_.size(),
-                                       std::numeric_limits<double>::quiet_NaN());
+            mirrored_at_.assign(statistics_.size(), std::numeric_limits<double>::quiet_NaN());
             for (std::size_t i = 0; i < usable_.size(); ++i) {
                 const auto frame = static_cast<std::size_t>(usable_[i]);
                 if (frame_is_inverted_[i] != 0)
-                    levels[frame] = statistics_[frame].mean - context_.offset;
+                    mirrored_at_[frame] = statistics_[frame].mean - context_.offset;
             }
-            make_readers(false, levels);
+            make_readers(false);
             link_again();
         });
     }
@@ -736,7 +735,7 @@ class Registering {
     /// Registers the only two sound frames on the finest level, because no stage will. Collective.
     void register_pair() {
         agree(communicator_, [&] {
-            if (std::exchange(finest_, 0) == 0 || !inverted_.empty())
+            if (std::exchange(finest_, 0) == 0)
                 return;
             make_readers(false);
             const std::int64_t reference = reference_.value_or(usable_[placed_.front()]);
@@ -777,6 +776,8 @@ class Registering {
     const Block block_;
     std::shared_ptr<Team> team_;
     std::vector<std::uint8_t> frame_is_inverted_; ///< one per frame of usable_; empty if none is
+    /// By frame, the level at which an inverted frame is mirrored, otherwise NaN; empty if none is.
+    std::vector<double> mirrored_at_;
     /// Sources of the readers, if any frame is inverted.
     std::vector<std::unique_ptr<ChangedFrames>> inverted_;
     std::optional<SeriesWorkers<PairReader>> workers_;
