@@ -49,8 +49,9 @@ double farthest(const std::vector<FrameRegistration>& places) {
 
 /// Returns the standard deviation of the position of a frame's centre.
 double deviation_of(const FrameRegistration& place, ImageShape shape) {
-    return place.field ? place.field->sigma
-                       : registration::uncertainty_of_centre(place.result, shape).tx;
+    const double sigma = place.field ? place.field->sigma
+                                     : registration::uncertainty_of_centre(place.result, shape).tx;
+    return std::isfinite(sigma) ? sigma : HUGE_VAL;
 }
 
 std::ptrdiff_t flagged(const std::vector<FrameRegistration>& places) {
@@ -168,18 +169,18 @@ std::string closing_of(const RegisterSummary& summary,
     std::vector<std::string> flags;
     for (const auto& [flag, count] : counts)
         flags.push_back(fmt::format("{} {}", flag, count));
+    const double sigma = median_of(places, [&](const FrameRegistration& place) {
+        return deviation_of(place, summary.transforms.shape);
+    });
     std::string text =
-        fmt::format("{} used{}, {} left out, {} flagged{}; standard deviation of a position {:.3f} "
-                    "px (median)\n",
+        fmt::format("{} used{}, {} left out, {} flagged{}; standard deviation of a position {}\n",
                     report::counted(std::ssize(places), "frame"),
                     summary.result.not_averaged > 0
                         ? fmt::format(", {} not averaged", summary.result.not_averaged)
                         : "",
                     left_out, flagged(places),
                     flags.empty() ? "" : fmt::format(" ({})", fmt::join(flags, ", ")),
-                    median_of(places, [&](const FrameRegistration& place) {
-                        return deviation_of(place, summary.transforms.shape);
-                    }));
+                    std::isfinite(sigma) ? fmt::format("{:.3f} px (median)", sigma) : "unknown");
     if (const std::string resolution = resolution_text(summary); !resolution.empty())
         text += resolution + "\n";
     for (const std::string& advice : advice_of(summary))

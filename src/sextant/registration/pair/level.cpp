@@ -125,7 +125,8 @@ Similarity similarity(const kernel::RigidSums& sums, bool inverted) {
     if (!(variance_r > none && variance_t > none))
         return {0, 1, mean_r, mean_t};
     const double covariance = sums.rt / sums.count - mean_r * mean_t, sign = inverted ? -1 : 1;
-    return {sign * covariance / std::sqrt(variance_r * variance_t),
+    const double ncc = sign * covariance / std::sqrt(variance_r * variance_t);
+    return {std::clamp(ncc, -1., 1.), // rounding errors
             sign * std::sqrt(variance_r / variance_t), mean_r, mean_t};
 }
 
