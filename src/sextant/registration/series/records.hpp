@@ -259,7 +259,7 @@ struct RegistrationResult {
     registration::SeriesMisfit misfit = {};
     /// RMS jitter of rows and drift within frames, pixels; empty if rows are not registered.
     std::optional<RowFitSummary> rows = {};
-    bool jitter_recognised = false; ///< true if rows are registered because they jitter
+    bool jitter_recognised = false; ///< true if rows are registered because they seem to move
     /// Number of columns at the left edge that the scan's flyback disturbs. They are gaps in all
     /// frames. 0 if rows are not registered.
     std::int64_t flyback = 0;
