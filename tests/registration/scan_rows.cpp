@@ -301,6 +301,7 @@ TEST(RowPrior, is_estimated_from_the_frames) {
     EXPECT_NEAR(std::sqrt(found.jitter), .4, .03);
     EXPECT_GT(found.stiffness[0], 1e9) << "drifts are linear";
     EXPECT_GT(found.stiffness[1], 1e9);
+    EXPECT_FALSE(found.is_rigid());
     // No jitter, but a drift that is not linear.
     for (std::size_t i = 0; i < truths.size(); ++i) {
         for (std::size_t row = 0; row < side; ++row) {
@@ -313,6 +314,9 @@ TEST(RowPrior, is_estimated_from_the_frames) {
     EXPECT_EQ(smooth.jitter, 0);
     EXPECT_GT(smooth.stiffness[0], 1e9);
     EXPECT_LT(smooth.stiffness[1], 1e5);
+    EXPECT_FALSE(smooth.is_rigid());
+    const std::vector<RowMotion> still(6, scanned(0));
+    EXPECT_TRUE(estimate_prior(evidence_of(still, 2, start), start, square).is_rigid());
 }
 
 TEST(Flyback, is_seen_in_the_residuals_of_columns) {
