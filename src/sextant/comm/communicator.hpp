@@ -102,14 +102,15 @@ void all_gather_bytes(const Communicator& communicator, std::span<const std::byt
 /// Returns the values of all ranks, any number from each, concatenated in rank order, on every
 /// rank. Collective.
 /// Cost      as all_gather_texts; allocates only the result.
-template <class Value>
-std::vector<Value> all_gather_lists(const Communicator& communicator, std::span<const Value> own) {
+template <class List>
+auto all_gather_lists(const Communicator& communicator, const List& own) {
+    const auto bytes = std::as_bytes(std::span(own));
+    using Value = typename decltype(std::span(own))::value_type;
     static_assert(std::is_trivially_copyable_v<Value>);
-    const std::vector<std::size_t> sizes = communicator.all_gather(own.size_bytes());
-    const std::size_t bytes = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-    std::vector<Value> all(bytes / sizeof(Value));
-    all_gather_bytes(communicator, std::as_bytes(own), sizes,
-                     std::as_writable_bytes(std::span(all)));
+    const std::vector<std::size_t> sizes = communicator.all_gather(bytes.size());
+    const std::size_t all_bytes = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+    std::vector<Value> all(all_bytes / sizeof(Value));
+    all_gather_bytes(communicator, bytes, sizes, std::as_writable_bytes(std::span(all)));
     return all;
 }
 

@@ -405,7 +405,7 @@ void FilterRun::warn_of_vanished() {
     if (sum_over_ranks(communicator_, std::ssize(own)) == 0)
         return;
     std::map<std::int64_t, Elements> rows;
-    for (const Row& row : all_gather_lists<Row>(communicator_, own))
+    for (const Row& row : all_gather_lists(communicator_, own))
         rows[row.number] = row.count;
     Elements all = 0;
     for (const auto& [number, count] : rows)

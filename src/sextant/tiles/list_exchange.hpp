@@ -75,7 +75,7 @@ ByRank<Value> all_gather_by_rank(const Communicator& communicator,
     ByRank<Value> got;
     got.counts = communicator.all_gather(static_cast<Elements>(local.size()));
     if (*std::ranges::max_element(got.counts) * static_cast<Bytes>(sizeof(Value)) <= little) {
-        got.values = all_gather_lists(communicator, std::span<const Value>(local));
+        got.values = all_gather_lists(communicator, local);
         return got;
     }
     got.values.resize(static_cast<std::size_t>(detail::sum(got.counts)));

@@ -373,8 +373,7 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
     for (const auto& [frame, seen] : inspected_)
         for (const Elements pixel : seen.pixels)
             own.push_back({frame, pixel});
-    std::vector<OutlierPixel> all =
-        all_gather_lists(communicator, std::span<const OutlierPixel>(own));
+    std::vector<OutlierPixel> all = all_gather_lists(communicator, own);
     const std::vector<std::int64_t> counts = communicator.all_gather(std::ssize(inspected_));
     const auto frames = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 
@@ -433,13 +432,11 @@ void CorrectedFrames::share_blank_lines(const Communicator& communicator) {
         dimmest_rows.push_back(seen.blank.dimmest_rows);
         dimmest_columns.push_back(seen.blank.dimmest_columns);
     }
-    bands_ = all_gather_lists(communicator, std::span<const FrameBand>(own));
+    bands_ = all_gather_lists(communicator, own);
     if (bands_.empty())
         return;
-    const double dimmest_row =
-        median(all_gather_lists(communicator, std::span<const double>(dimmest_rows)));
-    const double dimmest_column =
-        median(all_gather_lists(communicator, std::span<const double>(dimmest_columns)));
+    const double dimmest_row = median(all_gather_lists(communicator, dimmest_rows));
+    const double dimmest_column = median(all_gather_lists(communicator, dimmest_columns));
     std::erase_if(bands_, [&](const FrameBand& one) {
         constexpr double most = .1;
         return !(one.band.activity < most * (one.band.columns ? dimmest_column : dimmest_row));

@@ -243,8 +243,7 @@ StaticPattern StaticSum::pattern(const Communicator& communicator) {
         }
         return all;
     });
-    const std::vector<Point> shifts =
-        all_gather_lists(communicator, std::span<const Point>(shifts_));
+    const std::vector<Point> shifts = all_gather_lists(communicator, shifts_);
     StaticPattern pattern;
     pattern.shape = shape_;
     pattern.constant = areas_of(same_, shape_);

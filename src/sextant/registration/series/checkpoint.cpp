@@ -192,8 +192,7 @@ void FieldMemory::store(const EntryName& name, std::span<const std::byte> bytes)
 }
 
 void FieldMemory::update() {
-    const std::vector<std::byte> all =
-        all_gather_lists(communicator_, std::span<const std::byte>(kept_.bytes()));
+    const std::vector<std::byte> all = all_gather_lists(communicator_, kept_.bytes());
     if (all.empty())
         return;
     kept_ = {};

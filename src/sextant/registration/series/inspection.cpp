@@ -126,8 +126,7 @@ SeriesInspection inspect_series(const SeriesContext& context) {
     });
     if (context.corrections)
         settle_corrections(context, inspection.frames, own);
-    const std::vector<Inspected> all =
-        all_gather_lists(communicator, std::span<const Inspected>(own));
+    const std::vector<Inspected> all = all_gather_lists(communicator, own);
     std::vector<FrameStatistics> readable;
     for (const Inspected& frame : all) {
         inspection.statistics.push_back(frame.statistics);
@@ -385,8 +384,7 @@ bool shading_changes(const SeriesState& state) {
 /// Returns the displacement of odd rows; 0 if it is not significant. Collective.
 /// Deterministic  the bits do not depend on ranks or threads.
 RowShift displacement_of_rows(const SeriesState& state) {
-    const std::vector<double> all =
-        all_gather_lists(state.communicator, std::span<const double>(state.inspection.rows));
+    const std::vector<double> all = all_gather_lists(state.communicator, state.inspection.rows);
     RowShiftMeter meter(state.source->header().shape);
     const std::size_t length = meter.sums().size();
     for (std::size_t first = 0; first < all.size(); first += length)
@@ -418,8 +416,7 @@ void require_registered(SeriesState& state, std::size_t registered,
         reasons += frame.left_out + '\0';
         own_kinds.push_back(frame.omission);
     }
-    const std::vector<Omission> kinds =
-        all_gather_lists(state.communicator, std::span<const Omission>(own_kinds));
+    const std::vector<Omission> kinds = all_gather_lists(state.communicator, own_kinds);
     std::string all;
     for (const std::string& text : all_gather_texts(state.communicator, reasons))
         all += text;

@@ -71,7 +71,7 @@ void gather_rows(const Communicator& communicator, std::span<const FrameRegistra
     const std::vector<std::uint64_t> counts = communicator.all_gather(frames);
     if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) == 0)
         return;
-    numbers = all_gather_lists(communicator, std::span<const float>(numbers));
+    numbers = all_gather_lists(communicator, numbers);
     const auto height = static_cast<std::ptrdiff_t>(numbers.size() / (3 * all.frames.size()));
     auto next = numbers.begin();
     const auto list = [&] {
@@ -106,16 +106,15 @@ Registered gather_registered(const Communicator& communicator,
         affine.push_back(frame.affine.value_or(as_affine(frame.result.motion)));
         any_affine |= frame.affine.has_value();
     }
-    Registered all{all_gather_lists(communicator, std::span<const std::int64_t>(frames)),
-                   all_gather_lists(communicator, std::span<const RigidMotion>(motions)),
-                   all_gather_lists(communicator, std::span<const FrameContrast>(contrasts)),
-                   all_gather_lists(communicator, std::span<const std::uint8_t>(contributes))};
+    Registered all{all_gather_lists(communicator, frames), all_gather_lists(communicator, motions),
+                   all_gather_lists(communicator, contrasts),
+                   all_gather_lists(communicator, contributes)};
     all.all_in_doubt = std::count(all.contributes.begin(), all.contributes.end(), 1) < 2;
     if (all.all_in_doubt)
         std::fill(all.contributes.begin(), all.contributes.end(), 1);
     const std::vector<int> ranks_with_affine = communicator.all_gather(any_affine);
     if (std::count(ranks_with_affine.begin(), ranks_with_affine.end(), 1) > 0)
-        all.affine = all_gather_lists(communicator, std::span<const AffineMotion>(affine));
+        all.affine = all_gather_lists(communicator, affine);
     gather_rows(communicator, own, all);
     return all;
 }

@@ -45,9 +45,8 @@ std::vector<std::vector<float>> gather_seen(SeriesState& state) {
     SeriesInspection& inspection = state.inspection;
     const std::vector<float> levels = levels_of(inspection);
     const std::vector<std::int64_t> frames =
-        all_gather_lists(state.communicator, std::span<const std::int64_t>(inspection.seen_frames));
-    const std::vector<float> seen =
-        all_gather_lists(state.communicator, std::span<const float>(inspection.seen));
+        all_gather_lists(state.communicator, inspection.seen_frames);
+    const std::vector<float> seen = all_gather_lists(state.communicator, inspection.seen);
     inspection.seen = {};
     std::vector<std::vector<float>> images;
     for (std::size_t i = 0; i < frames.size(); ++i) {

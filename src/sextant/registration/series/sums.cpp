@@ -119,8 +119,7 @@ SumsRegistration of_size(const SeriesContext& context, const Groups& groups,
             {one.left_out.empty() && !in_doubt(one),
              inverse(UncertainMotion{one.result.motion, one.result.uncertainty.covariance}),
              groups.centre(static_cast<std::size_t>(one.frame))});
-    const std::vector<Placed> all =
-        all_gather_lists(communicator, std::span<const Placed>(own_groups));
+    const std::vector<Placed> all = all_gather_lists(communicator, own_groups);
     std::vector<Placed> placed;
     std::ranges::copy_if(all, std::back_inserter(placed), &Placed::is);
     if (placed.size() < 2)

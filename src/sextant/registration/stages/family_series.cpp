@@ -82,9 +82,7 @@ class Families {
             if (frame.left_out.empty() && usable(results[i]) && !in_doubt(frame))
                 evidence.push_back(results[i]);
         }
-        return choose_family(
-            all_gather_lists(context_.communicator, std::span<const FamilyResult>(evidence)),
-            shape_);
+        return choose_family(all_gather_lists(context_.communicator, evidence), shape_);
     }
 
     /// Stores the results in this rank's frames. Collective.
@@ -169,8 +167,7 @@ class Families {
             if (frame.frame == reference_ && frame.affine)
                 own.push_back(*frame.affine);
         }
-        const std::vector<AffineMotion> found =
-            all_gather_lists(context_.communicator, std::span<const AffineMotion>(own));
+        const std::vector<AffineMotion> found = all_gather_lists(context_.communicator, own);
         if (found.empty())
             return;
         const AffineMotion restored = inverse(stretch_of(found.front()));

@@ -115,8 +115,7 @@ class FieldScan {
             if (is_sound(frame))
                 own.push_back(frame.from_before);
         }
-        std::vector<RigidMotion> motions =
-            all_gather_lists(communicator_, std::span<const RigidMotion>(own));
+        std::vector<RigidMotion> motions = all_gather_lists(communicator_, own);
         if (options_.reference || placed.empty())
             return options_.reference.value_or(0);
         for (std::size_t i = 1; i < motions.size(); ++i)
@@ -307,12 +306,8 @@ class FieldScan {
             own = motions_[index_of(frame)].coefficients;
             rigid.push_back(motions_[index_of(frame)].motion);
         });
-        SplineMotion motion{{},
-                            all_gather_lists(communicator_, std::span<const float>(own)),
-                            nullptr,
-                            centre(shape_)};
-        motion.motion =
-            all_gather_lists(communicator_, std::span<const RigidMotion>(rigid)).front();
+        SplineMotion motion{{}, all_gather_lists(communicator_, own), nullptr, centre(shape_)};
+        motion.motion = all_gather_lists(communicator_, rigid).front();
         motion.grid = workers_.shared().registration.grid_of(motion.coefficients.size());
         return motion;
     }

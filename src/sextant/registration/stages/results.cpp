@@ -182,8 +182,7 @@ void gather_frames(SeriesState& state) {
         at = end + 1;
         return reason;
     };
-    for (const FrameNumbers& one :
-         all_gather_lists(state.communicator, std::span<const FrameNumbers>(own))) {
+    for (const FrameNumbers& one : all_gather_lists(state.communicator, own)) {
         std::string left_out = next_reason(), not_averaged = next_reason();
         state.result.frames.push_back({one, std::move(left_out), std::move(not_averaged), {}});
         state.result.frames.back().static_bias = state.result.static_bias;
@@ -209,8 +208,7 @@ void warn_of_undetermined(SeriesState& state) {
 void gather_thread_use(SeriesState& state) {
     FrameThreadUse& all = state.result.thread_use;
     const std::vector<FrameThreadUse::Scan> scans = state.communicator.all_gather(all.scan);
-    all.registrations =
-        all_gather_lists(state.communicator, std::span<const std::int64_t>(all.registrations));
+    all.registrations = all_gather_lists(state.communicator, all.registrations);
     all.scan = {};
     for (const FrameThreadUse::Scan& own : scans) {
         all.scan.applications += own.applications;

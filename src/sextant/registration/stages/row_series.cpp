@@ -186,9 +186,9 @@ std::vector<RowEvidence> gathered_evidence(const SeriesContext& context,
         sums.insert(sums.end(), evidence[i].rows.begin(), evidence[i].rows.end());
         columns.insert(columns.end(), evidence[i].columns.begin(), evidence[i].columns.end());
     }
-    motions = all_gather_lists(context.communicator, std::span<const RigidMotion>(motions));
-    sums = all_gather_lists(context.communicator, std::span<const RowSums>(sums));
-    columns = all_gather_lists(context.communicator, std::span<const ColumnErrors>(columns));
+    motions = all_gather_lists(context.communicator, motions);
+    sums = all_gather_lists(context.communicator, sums);
+    columns = all_gather_lists(context.communicator, columns);
     std::vector<RowEvidence> all;
     for (std::size_t i = 0; i < motions.size(); ++i) {
         const auto row = sums.begin() + static_cast<std::ptrdiff_t>(i * height);

@@ -418,7 +418,7 @@ SeriesMisfit series_misfit(const SeriesState& state) {
             own.push_back(frame.result.misfit);
     }
     // With one stage, half of the noise comes from the common reference.
-    return misfit_of_series(all_gather_lists(state.communicator, std::span<const Misfit>(own)),
+    return misfit_of_series(all_gather_lists(state.communicator, own),
                             state.result.stages == 1 ? .5 : 0);
 }
 

@@ -87,8 +87,7 @@ class StationRegistration {
                 release(next);
             });
         }
-        std::vector<StationLink> links =
-            all_gather_lists(context_.communicator, std::span<const StationLink>(own));
+        std::vector<StationLink> links = all_gather_lists(context_.communicator, own);
         std::ranges::sort(links, {},
                           [](const StationLink& link) { return std::pair(link.to, link.from); });
         std::vector<double> frames(windows_.size());

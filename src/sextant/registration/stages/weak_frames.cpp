@@ -420,8 +420,7 @@ void register_weak_to_average(const SeriesContext& context, MatchingAverage aver
                 own_fits.push_back({frame.frame, frame.sound, frame.result.motion, timed.result});
             });
     });
-    const std::vector<WeakFrame> frames =
-        all_gather_lists(context.communicator, std::span<const WeakFrame>(own_fits));
+    const std::vector<WeakFrame> frames = all_gather_lists(context.communicator, own_fits);
     const CommonFit all = common_fit(frames, prefilter);
     const std::vector<UncertainMotion> positions =
         positions_of(frames, all, prefilter,
