@@ -339,8 +339,7 @@ Point SyntheticSeries::distortion(int frame, Point x) const {
 }
 
 Point SyntheticSeries::position(int frame, Point x) const {
-    const Point u = distortion(frame, x);
-    return apply(lookups_[static_cast<std::size_t>(frame)], {x.x + u.x, x.y + u.y},
+    return apply(lookups_[static_cast<std::size_t>(frame)], x + distortion(frame, x),
                  centre(plan_.shape));
 }
 
@@ -356,7 +355,7 @@ kernel::FloatPlane SyntheticSeries::expected(int frame) const {
         check_cancelled(work_per_pixel * plan_.shape.width);
         for (Elements x = 0; x < plan_.shape.width; ++x) {
             const Point at = position(frame, {static_cast<double>(x), static_cast<double>(y)});
-            const double seen = is_blank(frame) ? beam_off : specimen_({at.x - c.x, at.y - c.y});
+            const double seen = is_blank(frame) ? beam_off : specimen_(at - c);
             row[x] = static_cast<float>(plan_.dose * seen);
         }
     }

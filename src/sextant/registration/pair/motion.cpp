@@ -20,12 +20,16 @@ Point rotate(double alpha, Point v) {
 
 } // namespace
 
+double distance(Point a, Point b) {
+    return std::hypot(a.x - b.x, a.y - b.y);
+}
+
 Point centre(ImageShape image) {
     return {static_cast<double>(image.width - 1) / 2, static_cast<double>(image.height - 1) / 2};
 }
 
 Point apply(const RigidMotion& motion, Point x, Point c) {
-    const Point by_alpha = rotate(motion.alpha, {x.x - c.x, x.y - c.y});
+    const Point by_alpha = rotate(motion.alpha, x - c);
     return {by_alpha.x + c.x + motion.tx, by_alpha.y + c.y + motion.ty};
 }
 
@@ -136,7 +140,7 @@ DisplacementField as_field(const RigidMotion& motion, ImageShape image, Elements
     DisplacementField field = no_displacement(image, spacing);
     for (std::size_t i = 0; i < field.count(); ++i) {
         const Point from = position_of(field, i), to = apply(motion, from, centre(image));
-        set(field, i, {to.x - from.x, to.y - from.y});
+        set(field, i, to - from);
     }
     return field;
 }
@@ -147,19 +151,18 @@ Point displacement(const DisplacementField& field, Point x) {
 }
 
 Point apply(const DisplacementField& field, Point x) {
-    const Point u = displacement(field, x);
-    return {x.x + u.x, x.y + u.y};
+    return x + displacement(field, x);
 }
 
 Point apply_inverse(const DisplacementField& field, Point y) {
     constexpr int most = 200;
     Point v;
     for (int i = 0; i < most; ++i) {
-        const Point u = displacement(field, {y.x + v.x, y.y + v.y});
+        const Point u = displacement(field, y + v);
         const double change = std::hypot(u.x + v.x, u.y + v.y);
         v = {-u.x, -u.y};
         if (change < 1e-4)
-            return {y.x + v.x, y.y + v.y};
+            return y + v;
     }
     throw InvalidData(fmt::format(
         "the displacement field folds near ({:.0f}, {:.0f}) and has no inverse", y.x, y.y));
@@ -268,8 +271,7 @@ Point apply(const RowMotion& motion, Point x, Point c) {
 }
 
 Point apply_inverse(const RowMotion& motion, Point p, Point c) {
-    const Point d = displacement(motion, p.y);
-    return apply(inverse(motion.motion), {p.x - d.x, p.y - d.y}, c);
+    return apply(inverse(motion.motion), p - displacement(motion, p.y), c);
 }
 
 Point apply(const Transform& transform, Point x, ImageShape shape) {

@@ -18,6 +18,14 @@ struct Point {
     bool operator==(const Point&) const = default;
 };
 
+inline Point operator+(Point a, Point b) {
+    return {a.x + b.x, a.y + b.y};
+}
+inline Point operator-(Point a, Point b) {
+    return {a.x - b.x, a.y - b.y};
+}
+double distance(Point a, Point b);
+
 /// Returns the centre of an image: ((width − 1)/2, (height − 1)/2).
 Point centre(ImageShape image);
 

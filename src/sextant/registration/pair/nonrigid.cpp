@@ -414,10 +414,8 @@ RigidMotion nearest_rigid(const Displacement& phi, ImageShape shape) {
 
 FieldStart start_at(const Displacement& phi, ImageShape shape) {
     const RigidMotion motion = nearest_rigid(phi, shape);
-    return {motion, [phi, motion, c = centre(shape)](Point x) {
-                const Point to = phi(x), by_motion = apply(motion, x, c);
-                return Point{to.x - by_motion.x, to.y - by_motion.y};
-            }};
+    return {motion,
+            [phi, motion, c = centre(shape)](Point x) { return phi(x) - apply(motion, x, c); }};
 }
 
 Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, Point y) {
@@ -426,11 +424,9 @@ Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, P
     constexpr int most = 30;
     for (int i = 0; i < most; ++i) {
         // Rotate the residual back by the angle of the rigid motion.
-        const Point there = phi(x);
-        const Point missed{y.x - there.x, y.y - there.y};
-        const Point step = apply(RigidMotion{back.alpha, 0, 0}, missed, {0, 0});
-        x = {x.x + step.x, x.y + step.y};
-        if (std::hypot(step.x, step.y) < 1e-3)
+        const Point step = apply(RigidMotion{back.alpha, 0, 0}, y - phi(x), {0, 0});
+        x = x + step;
+        if (distance(step, {}) < 1e-3)
             break;
     }
     return x;

@@ -502,7 +502,7 @@ RowEstimate solve_rows(const RowEvidence& evidence, const RowPrior& prior, Image
                      weights.dot(c.segment<4>(n + first))};
     };
     const Point begin = smooth_at(0), end = smooth_at(height - 1);
-    estimate.drift = {end.x - begin.x, end.y - begin.y};
+    estimate.drift = end - begin;
     Eigen::MatrixXd of_rigid = Eigen::MatrixXd::Zero(3, unknowns);
     of_rigid(0, 2 * n) = prior.rotates ? 1 / arm : 0;
     of_rigid.row(1) = mean_x.transpose();

@@ -53,10 +53,6 @@ Point middle(const RigidMotion& motion, ImageShape shape) {
     return apply(inverse(motion), c, c);
 }
 
-double distance(Point a, Point b) {
-    return std::hypot(a.x - b.x, a.y - b.y);
-}
-
 /// Returns the overlap of two frames whose motions are relative to a common frame.
 double overlap_of(const RigidMotion& one, const RigidMotion& other, ImageShape shape) {
     const double diagonal =

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -33,29 +34,14 @@ Point translation_of(const Transform& transform, Point c) {
     return {motion.tx, motion.ty};
 }
 
-/// Computes φ⁻¹. The inverse of a linear motion is computed only once.
-class Reverse {
-  public:
-    Reverse(const Transform& transform, ImageShape shape)
-        : transform_(transform), shape_(shape), centre_(centre(shape)) {
-        if (const auto* const rigid = std::get_if<RigidMotion>(&transform))
-            affine_ = inverse(as_affine(*rigid));
-        else if (const auto* const affine = std::get_if<AffineMotion>(&transform))
-            affine_ = inverse(*affine);
-        else
-            linear_ = false;
-    }
-    Point operator()(Point at) const {
-        return linear_ ? apply(affine_, at, centre_) : apply_inverse(transform_, at, shape_);
-    }
-
-  private:
-    const Transform& transform_;
-    ImageShape shape_;
-    Point centre_;
-    AffineMotion affine_;
-    bool linear_ = true;
-};
+/// Returns φ⁻¹ if φ is linear.
+std::optional<AffineMotion> linear_inverse(const Transform& transform) {
+    if (const auto* const rigid = std::get_if<RigidMotion>(&transform))
+        return inverse(as_affine(*rigid));
+    if (const auto* const affine = std::get_if<AffineMotion>(&transform))
+        return inverse(*affine);
+    return std::nullopt;
+}
 
 } // namespace
 
@@ -108,16 +94,11 @@ RowPositions::RowPositions(const Transform& transform, const PixelArea& area, Im
         double there = y; // result of the previous pixel, used as the start of the iteration
         for (std::int64_t column = 0; column < columns_; ++column) {
             const Point from{left + static_cast<double>(column), y};
-            Point at;
-            if (motion_) {
-                at = uniform_ ? Point{from.x + t.x, from.y + t.y} : apply(motion_->motion, from, c);
-                there = displaced_row(*motion_, at.y, column == 0 ? at.y : there);
-                at.y = there;
-            } else if (uniform_) {
-                at = {from.x + t.x, from.y + t.y};
-            } else {
-                at = apply(transform, from, shape);
-            }
+            Point at = uniform_  ? from + t
+                       : motion_ ? apply(motion_->motion, from, c)
+                                 : apply(transform, from, shape);
+            if (motion_)
+                at.y = there = displaced_row(*motion_, at.y, column == 0 ? at.y : there);
             positions_.push_back(at);
             lowest_ = std::min(lowest_, at.y);
             highest_ = std::max(highest_, at.y);
@@ -128,21 +109,19 @@ RowPositions::RowPositions(const Transform& transform, const PixelArea& area, Im
 ReversePositions::ReversePositions(const Transform& transform, const PixelArea& area,
                                    ImageShape shape, Rows rows)
     : PixelPositions(transform, shape.width, rows) {
-    const auto left = static_cast<double>(area.x), top = static_cast<double>(area.y);
+    const Point first{static_cast<double>(area.x), static_cast<double>(area.y)};
+    const Point c = centre(shape), t = uniform_ ? translation_of(transform, c) : Point{};
     const auto* const motion = std::get_if<RowMotion>(&transform);
-    const Reverse reverse(transform, shape);
-    const Point t = uniform_ ? translation_of(transform, centre(shape)) : Point{};
+    const std::optional<AffineMotion> linear = linear_inverse(transform);
     for (std::int64_t row = rows.first; row < rows.last; ++row) {
         double lowest = limitless, highest = -limitless;
         for (std::int64_t column = 0; column < columns_; ++column) {
-            Point from{static_cast<double>(column), static_cast<double>(row)}, to;
-            if (uniform_) {
-                const Point d = motion ? displacement(*motion, from.y) : Point{};
-                to = {from.x - d.x - t.x - left, from.y - d.y - t.y - top};
-            } else {
-                to = reverse(from);
-                to = {to.x - left, to.y - top};
-            }
+            const Point from{static_cast<double>(column), static_cast<double>(row)};
+            const Point d = uniform_ && motion ? displacement(*motion, from.y) : Point{};
+            const Point to = (uniform_ ? from - d - t
+                              : linear ? apply(*linear, from, c)
+                                       : apply_inverse(transform, from, shape)) -
+                             first;
             lowest = std::min(lowest, to.y);
             highest = std::max(highest, to.y);
             positions_.push_back(to);
