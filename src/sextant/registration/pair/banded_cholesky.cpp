@@ -120,6 +120,7 @@ BandedCholesky::BandedCholesky(std::size_t size, std::size_t band, Team* team)
     const std::size_t middle = std::min(band, size), first = (size - middle) / 2;
     ends_[0].own = first;
     ends_[1].own = size - middle - first;
+    ends_[1].is_last = true;
     for (End& end : ends_) {
         end.factor = end.inverse = BandedMatrix(end.own + middle, band);
         end.column.resize(band + 1);
@@ -127,33 +128,26 @@ BandedCholesky::BandedCholesky(std::size_t size, std::size_t band, Team* team)
     x_of_last_.resize(ends_[1].own + middle);
 }
 
-/// Assembles A in the first end, including the middle block.
-void BandedCholesky::fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
-    BandedMatrix& factor = ends_[0].factor;
-    for (std::size_t j = 0; j < factor.size(); ++j) {
-        for (std::size_t i = 0; i <= below(factor, j); ++i)
-            factor.column(j)[i] = a * g.column(j)[i] + b * k.column(j)[i];
-    }
-}
-
-/// Assembles A in the last end. The middle block starts at zero, so that it accumulates only the
-/// Schur complement of this end.
-void BandedCholesky::fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
-    BandedMatrix& factor = ends_[1].factor;
-    factor.clear();
-    for (std::size_t j = 0; j < ends_[1].own; ++j) {
-        for (std::size_t i = 0; i <= below(factor, j); ++i) {
-            const std::size_t column = reversed(j + i);
-            factor.column(j)[i] = a * g.column(column)[i] + b * k.column(column)[i];
-        }
+/// Calls visit(j, i, column) for the entries of an end: entry i of its column j is entry i of a
+/// column of A. The middle block belongs to the first end.
+template <class Visit>
+void BandedCholesky::for_each_entry(const End& end, const Visit& visit) const {
+    const std::size_t columns = end.is_last ? end.own : end.factor.size();
+    for (std::size_t j = 0; j < columns; ++j) {
+        for (std::size_t i = 0; i <= below(end.factor, j); ++i)
+            visit(j, i, end.is_last ? reversed(j + i) : j);
     }
 }
 
 bool BandedCholesky::factorise(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
     std::array<bool, 2> definite{};
     run_parts(team_, 2, [&](int number, int) {
-        number == 0 ? fill_first(a, g, b, k) : fill_last(a, g, b, k);
         End& end = ends_[static_cast<std::size_t>(number)];
+        // In the last end, the middle block accumulates only the Schur complement of this end.
+        end.factor.clear();
+        for_each_entry(end, [&](std::size_t j, std::size_t i, std::size_t column) {
+            end.factor.column(j)[i] = a * g.column(column)[i] + b * k.column(column)[i];
+        });
         definite[static_cast<std::size_t>(number)] = eliminate(end.factor, 0, end.own);
     });
     if (!definite[0] || !definite[1])
@@ -193,20 +187,6 @@ void BandedCholesky::give_middle_inverse() {
     }
 }
 
-void BandedCholesky::collect_first() {
-    const BandedMatrix& from = ends_[0].inverse;
-    for (std::size_t j = 0; j < from.size(); ++j)
-        std::copy_n(from.column(j), below(from, j) + 1, inverse_.column(j));
-}
-
-void BandedCholesky::collect_last() {
-    const BandedMatrix& from = ends_[1].inverse;
-    for (std::size_t j = 0; j < ends_[1].own; ++j) {
-        for (std::size_t i = 0; i <= below(from, j); ++i)
-            inverse_.column(reversed(j + i))[i] = from.column(j)[i];
-    }
-}
-
 const BandedMatrix& BandedCholesky::inverse() {
     End& first = ends_[0];
     invert(first.factor, first.own, first.factor.size(), first.column.data(), first.inverse);
@@ -214,7 +194,9 @@ const BandedMatrix& BandedCholesky::inverse() {
     run_parts(team_, 2, [&](int number, int) {
         End& end = ends_[static_cast<std::size_t>(number)];
         invert(end.factor, 0, end.own, end.column.data(), end.inverse);
-        number == 0 ? collect_first() : collect_last();
+        for_each_entry(end, [&](std::size_t j, std::size_t i, std::size_t column) {
+            inverse_.column(column)[i] = end.inverse.column(j)[i];
+        });
     });
     return inverse_;
 }

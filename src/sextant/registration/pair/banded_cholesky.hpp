@@ -71,17 +71,16 @@ class BandedCholesky {
     /// middle block. In the last end, rows and columns are in reverse order.
     struct End {
         std::size_t own = 0;
+        bool is_last = false;
         BandedMatrix factor, inverse;
         std::vector<double> column; ///< scratch: one column of the inverse
     };
 
     /// Converts a row or column number of A to the number counted from the other end.
     std::size_t reversed(std::size_t at) const { return inverse_.size() - 1 - at; }
-    void fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k);
-    void fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k);
+    template <class Visit>
+    void for_each_entry(const End& end, const Visit& visit) const;
     void give_middle_inverse();
-    void collect_first();
-    void collect_last();
 
     Team* team_ = nullptr;
     std::array<End, 2> ends_;
