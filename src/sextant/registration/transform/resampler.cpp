@@ -20,6 +20,9 @@ namespace sextant::registration {
 
 namespace {
 
+/// The number of pixels that are interpolated at a time under a rigid motion.
+constexpr std::size_t run_length = 64;
+
 struct Reach {
     double lowest = 0, highest = 0;
 };
@@ -93,6 +96,17 @@ void positions_of_row(const DisplacementField& field, std::int64_t left, double 
     }
 }
 
+/// Returns the part of an area in which a frame may have data. For displacement fields, this is the
+/// whole area.
+PixelArea reached_part(const Transform& transform, const PixelArea& area, ImageShape shape) {
+    const bool larger = area.shape.width > shape.width || area.shape.height > shape.height;
+    if (!larger || std::holds_alternative<DisplacementField>(transform))
+        return area;
+    PixelArea part = area_of_frame(transform, shape);
+    part = {part.x - 1, part.y - 1, {part.shape.width + 2, part.shape.height + 2}};
+    return common_area(part, area);
+}
+
 } // namespace
 
 Resampler::Resampler(FrameSource& source, Team* team) : source_(source), team_(team) {
@@ -101,13 +115,6 @@ Resampler::Resampler(FrameSource& source, Team* team) : source_(source), team_(t
         throw InvalidData(fmt::format("{}: the frames have {}x{} pixels, expected at least 2x2",
                                       source.path(), shape.width, shape.height));
 }
-
-namespace {
-
-/// The number of pixels that are interpolated at a time under a rigid motion.
-constexpr std::size_t run_length = 64;
-
-} // namespace
 
 /// Reads the rows that interpolation at y from `lowest` to `highest` needs (at least two). Rows
 /// that are already in memory are not read again.
@@ -134,38 +141,19 @@ void Resampler::read(std::int64_t frame, double lowest, double highest) {
         std::span(samples_).last(static_cast<std::size_t>(missing.count() * shape.width)));
 }
 
-float Resampler::sample(Point at) const {
-    const ImageShape shape = source_.header().shape;
-    const auto inside = [](double along, std::int64_t size) {
-        return along >= 0 && along <= static_cast<double>(size - 1);
-    };
-    if (!inside(at.x, shape.width) || !inside(at.y, shape.height))
-        return std::numeric_limits<float>::quiet_NaN();
-    const auto left = static_cast<std::int64_t>(at.x), top = static_cast<std::int64_t>(at.y);
-    const double u = at.x - static_cast<double>(left), v = at.y - static_cast<double>(top);
-    const float* const corner = samples_.data() + (top - held_.first) * shape.width + left;
-    if (u == 0 && v == 0)
-        return *corner;
-    // Samples of weight 0 are skipped, so that NaN does not spread to neighbouring pixels.
-    const auto between = [u](const float* pixel) {
-        const auto left_of_it = static_cast<double>(pixel[0]);
-        return u == 0 ? left_of_it : (1 - u) * left_of_it + u * static_cast<double>(pixel[1]);
-    };
-    const double above = between(corner);
-    return static_cast<float>(v == 0 ? above : (1 - v) * above + v * between(corner + shape.width));
-}
-
-/// Interpolates between two rows of the frame, each at its own displacement. `x` is the coordinate
-/// after the rigid part of the motion, `y` the coordinate after the whole motion.
-float Resampler::sample_between_rows(const RowMotion& motion, double x, double y) const {
+/// Interpolates between two rows of the frame. `y` is the coordinate after the whole motion, `x`
+/// the coordinate without the displacement of rows, which `offset_of` returns for each row.
+template <class OffsetOf>
+float Resampler::sample(double x, double y, const OffsetOf& offset_of) const {
     constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
     const ImageShape shape = source_.header().shape;
     if (!(y >= 0 && y <= static_cast<double>(shape.height - 1)))
         return static_cast<float>(nothing);
     const auto top = static_cast<std::int64_t>(y);
     const double v = y - static_cast<double>(top), right = static_cast<double>(shape.width - 1);
+    // Samples of weight 0 are skipped, so that NaN does not spread to neighbouring pixels.
     const auto in_row = [&](std::int64_t row) {
-        const double at = x + static_cast<double>(motion.dx[static_cast<std::size_t>(row)]);
+        const double at = x + offset_of(row);
         if (!(at >= 0 && at <= right))
             return nothing;
         const auto left = static_cast<std::int64_t>(at);
@@ -201,7 +189,9 @@ void Resampler::sample_row(std::span<const Point> positions, float* to) const {
         const double below =
             (1 - u) * static_cast<double>(lower[0]) + u * static_cast<double>(lower[1]);
         const double value = (1 - v) * above + v * below;
-        result = std::isfinite(value) && value != 0 ? static_cast<float>(value) : sample(at);
+        result = std::isfinite(value) && value != 0
+                     ? static_cast<float>(value)
+                     : sample(at.x, at.y, [](std::int64_t) { return 0.; });
     }
 }
 
@@ -246,21 +236,6 @@ bool Resampler::sample_run(const AffineMotion& phi, Point c, std::int64_t first,
         above + shape.width, x_of(0) + columns, top, count, to.data());
     return true;
 }
-
-namespace {
-
-/// Returns the part of an area in which a frame may have data. For displacement fields, this is the
-/// whole area.
-PixelArea reached_part(const Transform& transform, const PixelArea& area, ImageShape shape) {
-    const bool larger = area.shape.width > shape.width || area.shape.height > shape.height;
-    if (!larger || std::holds_alternative<DisplacementField>(transform))
-        return area;
-    PixelArea part = area_of_frame(transform, shape);
-    part = {part.x - 1, part.y - 1, {part.shape.width + 2, part.shape.height + 2}};
-    return common_area(part, area);
-}
-
-} // namespace
 
 void Resampler::resample_rows(std::int64_t frame, const Transform& transform, const PixelArea& area,
                               std::vector<float>& buffer, const ResampledRows& take) {
@@ -337,7 +312,9 @@ bool Resampler::resample(std::int64_t frame, const Transform& transform, const P
             for (std::size_t i = 0; i < row.size(); ++i) {
                 const auto x = static_cast<double>(i);
                 there = displaced_row(*displaced, begin.y + sine * x, there);
-                row[i] = sample_between_rows(*displaced, begin.x + cosine * x, there);
+                row[i] = sample(begin.x + cosine * x, there, [&](std::int64_t line) {
+                    return static_cast<double>(displaced->dx[static_cast<std::size_t>(line)]);
+                });
             }
         });
     } else {

@@ -50,8 +50,8 @@ class Resampler {
 
   private:
     void read(std::int64_t frame, double lowest, double highest);
-    float sample(Point at) const;
-    float sample_between_rows(const RowMotion& motion, double x, double y) const;
+    template <class OffsetOf>
+    float sample(double x, double y, const OffsetOf& offset_of) const;
     void sample_row(std::span<const Point> positions, float* to) const;
     bool sample_run(const AffineMotion& phi, Point c, std::int64_t first, double y,
                     std::span<float> to) const;
