@@ -148,6 +148,19 @@ bool keeps_frames(const MovedAxes& axes, const AlignOptions& options) {
     return axes.frame && !options.sum;
 }
 
+/// Moves a position in an array to the next one, the last axis first, in steps along each axis.
+/// Returns false after the last position. An axis whose step is its length stays at 0.
+bool advance(std::vector<std::int64_t>& at, std::span<const std::int64_t> lengths,
+             std::span<const std::int64_t> steps) {
+    for (std::size_t axis = at.size(); axis-- > 0;) {
+        at[axis] += steps[axis];
+        if (at[axis] < lengths[axis])
+            return true;
+        at[axis] = 0;
+    }
+    return false;
+}
+
 /// A block of the carried axes, with a range of rows of the result.
 struct AlignedBlock {
     std::vector<std::int64_t> start, count; ///< by axis of the source
@@ -321,29 +334,19 @@ class ArrayAligner {
     /// Calls visit(work) for each band of rows of all blocks.
     template <class Visit>
     void for_each_work(const Visit& visit) {
-        const std::vector<std::int64_t>& lengths = header().lengths;
-        std::vector<std::int64_t> start(lengths.size(), 0);
-        for (bool more = true; more;) {
+        std::vector<std::int64_t> start(block_.size(), 0), steps = header().lengths;
+        for (std::size_t axis = 0; axis < steps.size(); ++axis)
+            steps[axis] = is_carried(axis) ? block_[axis] : steps[axis];
+        do
             for_each_band(start, visit);
-            more = false;
-            for (std::size_t axis = lengths.size(); axis-- > 0 && !more;) {
-                if (!is_carried(axis))
-                    continue;
-                start[axis] += block_[axis];
-                more = start[axis] < lengths[axis];
-                if (!more)
-                    start[axis] = 0;
-            }
-        }
+        while (advance(start, header().lengths, steps));
     }
 
+    /// Returns the number of blocks of all frames.
     std::int64_t count_work() {
-        std::int64_t all = (options_.area.shape.height + block_[axes_.row] - 1) / block_[axes_.row];
-        for (std::size_t axis = 0; axis < block_.size(); ++axis) {
-            if (is_carried(axis))
-                all *= (header().lengths[axis] + block_[axis] - 1) / block_[axis];
-        }
-        return all;
+        std::int64_t of_frame = 0;
+        for_each_work([&](const AlignedBlock&) { ++of_frame; });
+        return of_frame * std::ssize(frames_);
     }
 
     void step(std::int64_t all) { control_.report("apply", done_++, all); }
@@ -352,7 +355,7 @@ class ArrayAligner {
     /// block.
     void align_in_groups() {
         const std::int64_t depth = axes_.frame ? header().chunk[*axes_.frame] : 1;
-        const std::int64_t all = count_work() * std::ssize(frames_);
+        const std::int64_t all = count_work();
         for (std::size_t first = 0; first < frames_.size();) {
             std::size_t end = first + 1;
             while (end < frames_.size() &&
@@ -371,28 +374,23 @@ class ArrayAligner {
     /// Aligns blocks in C order of the result. Blocks have one position on each axis before the
     /// rows.
     void align_in_order() {
-        const std::int64_t all = count_work() * std::ssize(frames_);
-        const auto length = [&](std::size_t axis) {
-            return axis == axes_.frame ? std::ssize(frames_) : header().lengths[axis];
-        };
-        std::vector<std::int64_t> at(block_.size(), 0);
-        for (bool more = true; more;) {
+        const std::int64_t all = count_work();
+        std::vector<std::int64_t> at(block_.size(), 0), lengths = header().lengths;
+        if (axes_.frame)
+            lengths[*axes_.frame] = std::ssize(frames_);
+        std::vector<std::int64_t> steps = lengths;
+        std::fill_n(steps.begin(), axes_.row, 1);
+        do {
             const std::size_t frame = axes_.frame ? static_cast<std::size_t>(at[*axes_.frame]) : 0;
             for_each_band(at, [&](const AlignedBlock& work) {
                 step(all);
                 align(frame, work);
             });
-            more = false;
-            for (std::size_t axis = axes_.row; axis-- > 0 && !more;) {
-                more = ++at[axis] < length(axis);
-                if (!more)
-                    at[axis] = 0;
-            }
-        }
+        } while (advance(at, lengths, steps));
     }
 
     void add_up() {
-        const std::int64_t all = count_work() * std::ssize(frames_);
+        const std::int64_t all = count_work();
         for_each_work([&](const AlignedBlock& work) {
             bool touched = false;
             counting_ = std::ranges::all_of(work.start, [](auto at) { return at == 0; });
@@ -478,33 +476,31 @@ class ArrayAligner {
     }
 
     ArrayBlock block_of_sink(const AlignedBlock& work, std::size_t frame) const {
-        ArrayBlock block;
-        for (std::size_t axis = 0; axis < work.start.size(); ++axis) {
-            if (axis == axes_.frame && !keeps_frames(axes_, options_))
-                continue;
-            const bool row = axis == axes_.row, column = axis == axes_.column;
-            block.start.push_back(axis == axes_.frame ? static_cast<std::int64_t>(frame)
-                                  : row               ? work.rows.first
-                                  : column            ? 0
-                                                      : work.start[axis]);
-            block.count.push_back(axis == axes_.frame ? 1
-                                  : row               ? work.rows.count()
-                                  : column            ? options_.area.shape.width
-                                                      : work.count[axis]);
+        ArrayBlock block =
+            block_of(work, static_cast<std::int64_t>(frame), work.rows, options_.area.shape.width);
+        if (axes_.frame && !keeps_frames(axes_, options_)) {
+            for (std::vector<std::int64_t>* numbers : {&block.start, &block.count})
+                numbers->erase(numbers->begin() + static_cast<std::ptrdiff_t>(*axes_.frame));
         }
         return block;
     }
 
     ArrayBlock block_of_source(const AlignedBlock& work, Rows rows) const {
+        return block_of(work, axes_.frame ? frames_[frame_].position : 0, rows, shape_.width);
+    }
+
+    /// Returns a block of whole rows of a frame.
+    ArrayBlock block_of(const AlignedBlock& work, std::int64_t frame, Rows rows,
+                        std::int64_t width) const {
         ArrayBlock block{work.start, work.count};
-        if (axes_.frame) {
-            block.start[*axes_.frame] = frames_[frame_].position;
-            block.count[*axes_.frame] = 1;
-        }
-        block.start[axes_.row] = rows.first;
-        block.count[axes_.row] = rows.count();
-        block.start[axes_.column] = 0;
-        block.count[axes_.column] = shape_.width;
+        const auto set = [&](std::size_t axis, std::int64_t start, std::int64_t count) {
+            block.start[axis] = start;
+            block.count[axis] = count;
+        };
+        if (axes_.frame)
+            set(*axes_.frame, frame, 1);
+        set(axes_.row, rows.first, rows.count());
+        set(axes_.column, 0, width);
         return block;
     }
 

@@ -78,16 +78,18 @@ Rows rows_for(const RowPositions& positions, AlignBy by, std::int64_t height) {
             std::min(height, row(positions.highest()) + 2 + margin)};
 }
 
-/// The rows of a frame that a pixel is interpolated from: their weights, and the x coordinate of
-/// the pixel in each row.
+/// The rows of a frame that a pixel is interpolated from: their weights and numbers, and the x
+/// coordinate of the pixel in each row.
 struct RowInterpolation::RowTaps {
     AxisTaps y;
-    const std::byte* rows[most_taps]; ///< first sample of each row
+    std::int64_t rows[most_taps];
     double x[most_taps];
-    bool covered = true; ///< false if a position is outside the frame
+    /// False if a position is outside the frame. If all pixels of a row are shifted by the same
+    /// vector, x is not considered.
+    bool covered = true;
 };
 
-RowInterpolation::RowTaps RowInterpolation::taps_of(Elements outer, Point at) const {
+RowInterpolation::RowTaps RowInterpolation::taps_of(Point at) const {
     RowTaps taps;
     const std::int64_t height = from_.shape.height;
     taps.covered = within(at.y, 0, static_cast<double>(height - 1));
@@ -96,33 +98,46 @@ RowInterpolation::RowTaps RowInterpolation::taps_of(Elements outer, Point at) co
     taps.y = axis_taps(by_, at.y);
     const auto first = static_cast<double>(from_.first_column);
     const auto last = static_cast<double>(from_.shape.width - 1);
-    const Bytes row_bytes = from_.shape.width * from_.inner * size_of(from_.sample);
     for (int i = 0; i < taps.y.count; ++i) {
-        const std::int64_t row = std::clamp<std::int64_t>(taps.y.first + i, 0, height - 1);
-        taps.x[i] = at.x + positions_.row_offset(row);
-        taps.rows[i] =
-            from_.samples + (outer * from_.rows.count() + row - from_.rows.first) * row_bytes;
-        if (!positions_.is_uniform())
-            taps.covered = taps.covered && within(taps.x[i], first, last);
+        taps.rows[i] = std::clamp<std::int64_t>(taps.y.first + i, 0, height - 1);
+        taps.x[i] = at.x + positions_.row_offset(taps.rows[i]);
+        taps.covered = taps.covered && (positions_.is_uniform() || within(taps.x[i], first, last));
     }
     return taps;
 }
 
-bool RowInterpolation::covers(const Point& at) const {
-    if (!within(at.y, 0, static_cast<double>(from_.shape.height - 1)))
-        return false;
-    const auto first = static_cast<double>(from_.first_column);
-    const auto last = static_cast<double>(from_.shape.width - 1);
-    if (!positions_.has_row_offsets())
-        return within(at.x, first, last);
-    const AxisTaps taps = axis_taps(by_, at.y);
+/// The taps along x of each row of RowTaps.
+struct RowInterpolation::ColumnTaps {
+    AxisTaps of_row[most_taps];
+};
+
+RowInterpolation::ColumnTaps RowInterpolation::columns_of(const RowTaps& rows) const {
+    ColumnTaps columns;
+    for (int i = 0; i < rows.y.count; ++i)
+        columns.of_row[i] = axis_taps(by_, rows.x[i]);
+    return columns;
+}
+
+/// Returns the runs of samples that pixels are interpolated from, the first of which is `column`
+/// columns after the pixel of the taps.
+Taps RowInterpolation::runs_of(Elements outer, const RowTaps& rows, const ColumnTaps& columns,
+                               std::int64_t column) const {
+    Taps taps;
+    taps.count = rows.y.count;
     for (int i = 0; i < taps.count; ++i) {
-        const std::int64_t row =
-            std::clamp<std::int64_t>(taps.first + i, 0, from_.shape.height - 1);
-        if (!within(at.x + positions_.row_offset(row), first, last))
-            return false;
+        const AxisTaps& along = columns.of_row[i];
+        const std::byte* const row = row_at(outer, rows.rows[i]);
+        Taps::Row& to = taps.rows[i];
+        to.weight = rows.y.weights[i];
+        to.count = along.count;
+        for (int tap = 0; tap < along.count; ++tap) {
+            const std::int64_t x =
+                std::clamp(column + along.first + tap, from_.first_column, from_.shape.width - 1);
+            to.at[tap] = row + x * pixel_bytes_;
+            to.weights[tap] = along.weights[tap];
+        }
     }
-    return true;
+    return taps;
 }
 
 /// Calls visit(first, end) for runs of columns of a row that the frame covers.
@@ -130,21 +145,17 @@ template <class Visit>
 void RowInterpolation::for_covered(std::int64_t row, const Visit& visit) const {
     if (!positions_.is_uniform()) {
         for (std::int64_t x = 0; x < to_.width; ++x) {
-            if (covers(positions_.at(row, x)))
+            if (taps_of(positions_.at(row, x)).covered)
                 visit(x, x + 1);
         }
         return;
     }
-    const Point& at = positions_.at(row, 0);
-    if (!within(at.y, 0, static_cast<double>(from_.shape.height - 1)))
+    const RowTaps taps = taps_of(positions_.at(row, 0));
+    if (!taps.covered)
         return;
-    const auto width = static_cast<double>(to_.width);
-    double begin = 0, end = width;
-    const AxisTaps taps = axis_taps(by_, at.y);
-    for (int i = 0; i < taps.count; ++i) {
-        const std::int64_t from =
-            std::clamp<std::int64_t>(taps.first + i, 0, from_.shape.height - 1);
-        const double x = at.x + positions_.row_offset(from);
+    double begin = 0, end = static_cast<double>(to_.width);
+    for (int i = 0; i < taps.y.count; ++i) {
+        const double x = taps.x[i];
         begin = std::max(begin, std::ceil(static_cast<double>(from_.first_column) - x));
         end = std::min(end, std::floor(static_cast<double>(from_.shape.width - 1) - x) + 1);
     }
@@ -180,21 +191,24 @@ void RowInterpolation::put_gaps(Elements pixel, Elements count) const {
         return;
     std::array<std::byte, 8> gap;
     store_samples(to_.sample, &to_.gap, 1, gap.data());
+    repeat(gap, pixel, count);
+}
+
+/// Writes the same sample to consecutive pixels.
+void RowInterpolation::repeat(std::span<const std::byte> sample, Elements pixel,
+                              Elements count) const {
     const Bytes size = size_of(to_.sample);
     std::byte* const to = to_.samples + pixel * from_.inner * size;
     for (Elements i = 0; i < count * from_.inner; ++i)
-        std::memcpy(to + i * size, gap.data(), static_cast<std::size_t>(size));
+        std::memcpy(to + i * size, sample.data(), static_cast<std::size_t>(size));
 }
 
 void RowInterpolation::fill(Elements outer, Rows rows, std::span<const std::byte> sample) const {
-    const Bytes size = size_of(to_.sample);
     for (std::int64_t row = rows.first; row < rows.last; ++row) {
         const Elements pixel = pixel_of(outer, row);
         put_gaps(pixel, to_.width);
         for_covered(row, [&](std::int64_t first, std::int64_t end) {
-            std::byte* const to = to_.samples + (pixel + first) * from_.inner * size;
-            for (Elements i = 0; i < (end - first) * from_.inner; ++i)
-                std::memcpy(to + i * size, sample.data(), static_cast<std::size_t>(size));
+            repeat(sample, pixel + first, end - first);
         });
     }
 }
@@ -278,35 +292,19 @@ void RowInterpolation::interpolate_uniform(Elements outer, std::int64_t row) con
     put_gaps(pixel + end, to_.width - end);
     if (begin == end)
         return;
-    const RowTaps rows = taps_of(outer, positions_.at(row, 0));
-    std::array<AxisTaps, most_taps> columns;
+    const RowTaps rows = taps_of(positions_.at(row, 0));
+    const ColumnTaps columns = columns_of(rows);
     // Find the columns whose taps are all inside the frame.
     std::int64_t first = begin, last = end;
     for (int i = 0; i < rows.y.count; ++i) {
-        columns[static_cast<std::size_t>(i)] = axis_taps(by_, rows.x[i]);
-        const AxisTaps& taps = columns[static_cast<std::size_t>(i)];
+        const AxisTaps& taps = columns.of_row[i];
         first = std::max(first, from_.first_column - taps.first);
         last = std::min(last, from_.shape.width - taps.count + 1 - taps.first);
     }
     first = std::min(first, end);
     last = std::max(last, first);
-    const Bytes pixel_bytes = from_.inner * size_of(from_.sample);
     const auto blend_from = [&](std::int64_t column, std::int64_t count) {
-        Taps taps;
-        taps.count = rows.y.count;
-        for (int i = 0; i < taps.count; ++i) {
-            const AxisTaps& along = columns[static_cast<std::size_t>(i)];
-            Taps::Row& to = taps.rows[i];
-            to.weight = rows.y.weights[i];
-            to.count = along.count;
-            for (int tap = 0; tap < along.count; ++tap) {
-                const std::int64_t x = std::clamp(column + along.first + tap, from_.first_column,
-                                                  from_.shape.width - 1);
-                to.at[tap] = rows.rows[i] + x * pixel_bytes;
-                to.weights[tap] = along.weights[tap];
-            }
-        }
-        blend(taps, count * from_.inner, pixel + column);
+        blend(runs_of(outer, rows, columns, column), count * from_.inner, pixel + column);
     };
     for (std::int64_t column = begin; column < first; ++column)
         blend_from(column, 1);
@@ -318,28 +316,12 @@ void RowInterpolation::interpolate_uniform(Elements outer, std::int64_t row) con
 
 void RowInterpolation::interpolate_pixels(Elements outer, std::int64_t row) const {
     const Elements pixel = pixel_of(outer, row);
-    const Bytes pixel_bytes = from_.inner * size_of(from_.sample);
     for (std::int64_t column = 0; column < to_.width; ++column) {
-        const RowTaps rows = taps_of(outer, positions_.at(row, column));
-        if (!rows.covered) {
+        const RowTaps rows = taps_of(positions_.at(row, column));
+        if (rows.covered)
+            blend(runs_of(outer, rows, columns_of(rows), 0), from_.inner, pixel + column);
+        else
             put_gaps(pixel + column, 1);
-            continue;
-        }
-        Taps taps;
-        taps.count = rows.y.count;
-        for (int i = 0; i < taps.count; ++i) {
-            const AxisTaps along = axis_taps(by_, rows.x[i]);
-            Taps::Row& to = taps.rows[i];
-            to.weight = rows.y.weights[i];
-            to.count = along.count;
-            for (int tap = 0; tap < along.count; ++tap) {
-                const std::int64_t x =
-                    std::clamp(along.first + tap, from_.first_column, from_.shape.width - 1);
-                to.at[tap] = rows.rows[i] + x * pixel_bytes;
-                to.weights[tap] = along.weights[tap];
-            }
-        }
-        blend(taps, from_.inner, pixel + column);
     }
 }
 
@@ -352,18 +334,18 @@ void RowInterpolation::interpolate_scalars(Elements outer, std::int64_t row) con
         const double gap = to_.sums ? 0 : to_.gap;
         visit_sample(from_.sample, [&]<class T>(std::type_identity<T>) {
             for (std::int64_t column = first; column < end; ++column) {
-                const RowTaps rows = taps_of(outer, positions_.at(row, column));
+                const RowTaps rows = taps_of(positions_.at(row, column));
                 double& value = values[static_cast<std::size_t>(column - first)];
                 value = gap;
                 for (int i = 0; rows.covered && i < rows.y.count; ++i) {
                     const AxisTaps along = axis_taps(by_, rows.x[i]);
+                    const std::byte* const from = row_at(outer, rows.rows[i]);
                     double sum = 0;
                     for (int tap = 0; tap < along.count; ++tap) {
                         const std::int64_t x = std::clamp(along.first + tap, from_.first_column,
                                                           from_.shape.width - 1);
-                        const double term =
-                            along.weights[tap] *
-                            value_of<T>(rows.rows[i] + x * static_cast<Bytes>(sizeof(T)));
+                        const double term = along.weights[tap] *
+                                            value_of<T>(from + x * static_cast<Bytes>(sizeof(T)));
                         sum = tap == 0 ? term : sum + term;
                     }
                     const double term = rows.y.weights[i] * sum;

@@ -55,7 +55,12 @@ class RowInterpolation {
     /// `band`: the rows of the result that `to` holds. The positions must outlive this object.
     RowInterpolation(AlignBy by, const RowPositions& positions, const InterpolationSource& from,
                      const Interpolated& to, Rows band)
-        : by_(by), positions_(positions), from_(from), to_(to), band_(band) {}
+        : by_(by),
+          positions_(positions),
+          from_(from),
+          to_(to),
+          band_(band),
+          pixel_bytes_(from.inner * size_of(from.sample)) {}
 
     void set_source(const std::byte* samples) { from_.samples = samples; }
 
@@ -70,16 +75,25 @@ class RowInterpolation {
 
   private:
     struct RowTaps;
+    struct ColumnTaps;
     void interpolate_uniform(Elements outer, std::int64_t row) const;
     void interpolate_pixels(Elements outer, std::int64_t row) const;
     void interpolate_scalars(Elements outer, std::int64_t row) const;
-    RowTaps taps_of(Elements outer, Point at) const;
+    RowTaps taps_of(Point at) const;
+    ColumnTaps columns_of(const RowTaps& rows) const;
+    /// Returns the first sample of a row of one of the frames that move together.
+    const std::byte* row_at(Elements outer, std::int64_t row) const {
+        return from_.samples + (outer * from_.rows.count() + row - from_.rows.first) *
+                                   from_.shape.width * pixel_bytes_;
+    }
+    Taps runs_of(Elements outer, const RowTaps& rows, const ColumnTaps& columns,
+                 std::int64_t column) const;
     template <class Visit>
     void for_covered(std::int64_t row, const Visit& visit) const;
-    bool covers(const Point& at) const;
-    void blend(const struct Taps& taps, Elements count, Elements pixel) const;
+    void blend(const Taps& taps, Elements count, Elements pixel) const;
     void store(const double* values, std::size_t count, Elements first) const;
     void put_gaps(Elements pixel, Elements count) const;
+    void repeat(std::span<const std::byte> sample, Elements pixel, Elements count) const;
     Elements pixel_of(Elements outer, std::int64_t row) const {
         return (outer * band_.count() + row - band_.first) * to_.width;
     }
@@ -89,6 +103,7 @@ class RowInterpolation {
     InterpolationSource from_;
     Interpolated to_;
     Rows band_;
+    Bytes pixel_bytes_; ///< of the source
 };
 
 } // namespace sextant::registration

@@ -66,10 +66,20 @@ void blend(const Taps& taps, std::size_t count, double* to) {
 __extension__ typedef __int128 Wide;
 
 template <class T>
-T integer_at(const std::byte* at) {
-    T value;
-    std::memcpy(&value, at, sizeof(T));
-    return value;
+void put(T value, std::byte* to) {
+    std::memcpy(to, &value, sizeof(T));
+}
+
+/// Calls visit_sample() with an integer type.
+template <class Visit>
+auto visit_integer(Sample sample, const Visit& visit) {
+    using Result = decltype(visit(std::type_identity<int>()));
+    return visit_sample(sample, [&]<class T>(std::type_identity<T> type) -> Result {
+        if constexpr (std::is_integral_v<T>)
+            return visit(type);
+        else
+            throw std::logic_error("an operation on integers has floating-point samples");
+    });
 }
 
 /// Returns a nonzero value if `value` might not be exactly representable as a double. Compilers
@@ -122,42 +132,17 @@ struct SplitSum {
 
 template <class T>
 SplitSum split_sum(const Taps& taps, const std::byte* base_run, std::size_t at) {
-    const Wide base = integer_at<T>(base_run + at * sizeof(T));
+    const Wide base = sample_at<T>(base_run + at * sizeof(T));
     double sum = 0;
     for (int number = 0; number < taps.count; ++number) {
         const Taps::Row& row = taps.rows[number];
         double of_row = 0;
         for (int tap = 0; tap < row.count; ++tap)
             of_row += row.weights[tap] *
-                      static_cast<double>(integer_at<T>(row.at[tap] + at * sizeof(T)) - base);
+                      static_cast<double>(sample_at<T>(row.at[tap] + at * sizeof(T)) - base);
         sum += row.weight * of_row;
     }
     return {base, sum};
-}
-
-/// Stores a sum as a sample. Returns false if the nearest whole number is beyond largest_exact and
-/// the sample type is a floating-point type that cannot represent it.
-template <class T>
-bool store_split(const SplitSum& sum, std::byte* to) {
-    T sample;
-    bool holds = true;
-    if constexpr (std::is_integral_v<T>) {
-        using Limits = std::numeric_limits<T>;
-        sample = static_cast<T>(std::clamp<Wide>(sum.whole(), Limits::min(), Limits::max()));
-    } else {
-        const Wide whole = sum.whole();
-        const double value = sum.value();
-        if constexpr (std::is_same_v<T, Half>)
-            sample = to_half(static_cast<float>(value));
-        else
-            sample = static_cast<T>(value);
-        std::memcpy(to, &sample, sizeof(T));
-        const double stored = value_of<T>(to);
-        holds = std::abs(value) <= largest_exact || !std::isfinite(stored) ||
-                static_cast<Wide>(stored) == whole;
-    }
-    std::memcpy(to, &sample, sizeof(T));
-    return holds;
 }
 
 /// Rounds a number of magnitude below 2⁵¹ to nearest, ties to even. The compiler can vectorise
@@ -189,6 +174,23 @@ T stored(double value) {
     }
 }
 
+/// Stores a sum as a sample. Returns false if the nearest whole number is beyond largest_exact and
+/// the sample type is a floating-point type that cannot represent it.
+template <class T>
+bool store_split(const SplitSum& sum, std::byte* to) {
+    if constexpr (std::is_integral_v<T>) {
+        using Limits = std::numeric_limits<T>;
+        put(static_cast<T>(std::clamp<Wide>(sum.whole(), Limits::min(), Limits::max())), to);
+        return true;
+    } else {
+        const double value = sum.value();
+        put(stored<T>(value), to);
+        const double kept = value_of<T>(to);
+        return std::abs(value) <= largest_exact || !std::isfinite(kept) ||
+               static_cast<Wide>(kept) == sum.whole();
+    }
+}
+
 } // namespace
 
 void combine_taps(Sample sample, const Taps& taps, std::size_t count, double* to) {
@@ -205,23 +207,21 @@ void add_samples(Sample sample, const std::byte* from, std::size_t count, double
 
 void store_samples(Sample sample, const double* from, std::size_t count, std::byte* to) {
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
-        for (std::size_t i = 0; i < count; ++i) {
-            const T value = stored<T>(from[i]);
-            std::memcpy(to + i * sizeof(T), &value, sizeof(T));
-        }
+        for (std::size_t i = 0; i < count; ++i)
+            put(stored<T>(from[i]), to + i * sizeof(T));
     });
 }
 
 void note_losses(Sample sample, const double* values, std::size_t count, const std::byte* samples,
                  Losses& losses) {
-    if (is_integer(sample)) {
-        const auto clamped = std::count_if(values, values + count, [sample](double value) {
-            return value == value && !is_in_range(sample, value);
-        });
-        if (clamped > 0)
-            losses.clamped += clamped;
-        return;
-    }
+    const auto add = [](std::atomic<Elements>& sum, Elements lost) {
+        if (lost > 0)
+            sum += lost;
+    };
+    if (is_integer(sample))
+        return add(losses.clamped, std::count_if(values, values + count, [sample](double value) {
+                       return value == value && !is_in_range(sample, value);
+                   }));
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
         Elements vanished = 0, rounded = 0, whole = 0;
         bool exceed = false;
@@ -234,82 +234,64 @@ void note_losses(Sample sample, const double* values, std::size_t count, const s
             exceed = exceed || (std::isinf(stored) && std::isfinite(values[i]));
             const double size = std::abs(values[i]);
             if (stored != values[i] && size > holds_all && size <= largest_exact) {
-                const T nearest = sextant::registration::stored<T>(std::nearbyint(values[i]));
-                whole += value_of<T>(reinterpret_cast<const std::byte*>(&nearest)) !=
-                         std::nearbyint(values[i]);
+                const double number = std::nearbyint(values[i]);
+                const T nearest = sextant::registration::stored<T>(number);
+                whole += value_of<T>(reinterpret_cast<const std::byte*>(&nearest)) != number;
             }
         }
-        if (vanished > 0)
-            losses.vanished += vanished;
-        if (rounded > 0)
-            losses.rounded += rounded;
-        if (whole > 0)
-            losses.whole += whole;
+        add(losses.vanished, vanished);
+        add(losses.rounded, rounded);
+        add(losses.whole, whole);
         if (exceed)
             losses.exceed = true;
     });
 }
 
 bool add_integers(Sample sample, const std::byte* from, std::size_t count, std::uint64_t* sums) {
-    bool fits = true;
-    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
-        if constexpr (std::is_integral_v<T>) {
-            using Sum = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-            for (std::size_t i = 0; i < count; ++i) {
-                T value;
-                std::memcpy(&value, from + i * sizeof(T), sizeof(T));
-                Sum sum = static_cast<Sum>(sums[i]);
-                fits = !__builtin_add_overflow(sum, static_cast<Sum>(value), &sum) && fits;
-                sums[i] = static_cast<std::uint64_t>(sum);
-            }
-        } else {
-            throw std::logic_error("only integers are added as integers");
+    return visit_integer(sample, [&]<class T>(std::type_identity<T>) {
+        using Sum = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+        bool fits = true;
+        for (std::size_t i = 0; i < count; ++i) {
+            Sum sum = static_cast<Sum>(sums[i]);
+            const auto value = static_cast<Sum>(sample_at<T>(from + i * sizeof(T)));
+            fits = !__builtin_add_overflow(sum, value, &sum) && fits;
+            sums[i] = static_cast<std::uint64_t>(sum);
         }
+        return fits;
     });
-    return fits;
 }
 
 std::size_t store_integers(Sample from, const std::uint64_t* sums, std::size_t count, Sample sample,
                            std::byte* to) {
     const bool is_signed = name(from).front() == 'i';
-    return visit_sample(sample, [&]<class T>(std::type_identity<T>) -> std::size_t {
-        if constexpr (std::is_integral_v<T>) {
-            for (std::size_t i = 0; i < count; ++i) {
-                if (is_signed ? !std::in_range<T>(static_cast<std::int64_t>(sums[i]))
-                              : !std::in_range<T>(sums[i]))
-                    return i;
-                const T value = static_cast<T>(sums[i]);
-                std::memcpy(to + i * sizeof(T), &value, sizeof(T));
-            }
-            return count;
-        } else {
-            throw std::logic_error("integers are stored as integers");
+    return visit_integer(sample, [&]<class T>(std::type_identity<T>) {
+        for (std::size_t i = 0; i < count; ++i) {
+            if (is_signed ? !std::in_range<T>(static_cast<std::int64_t>(sums[i]))
+                          : !std::in_range<T>(sums[i]))
+                return i;
+            put(static_cast<T>(sums[i]), to + i * sizeof(T));
         }
+        return count;
     });
 }
 
 void convert_integers(Sample from, const std::byte* samples, std::size_t count, Sample sample,
                       std::byte* to, Losses* losses) {
-    visit_sample(from, [&]<class From>(std::type_identity<From>) {
-        visit_sample(sample, [&]<class To>(std::type_identity<To>) {
-            if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) {
-                using Limits = std::numeric_limits<To>;
-                Elements changed = 0;
-                for (std::size_t i = 0; i < count; ++i) {
-                    From value;
-                    std::memcpy(&value, samples + i * sizeof(From), sizeof(From));
-                    const To clamped = std::cmp_less(value, Limits::min()) ? Limits::min()
-                                       : std::cmp_greater(value, Limits::max())
-                                           ? Limits::max()
-                                           : static_cast<To>(value);
-                    changed += !std::cmp_equal(clamped, value);
-                    std::memcpy(to + i * sizeof(To), &clamped, sizeof(To));
-                }
-                if (losses && changed > 0)
-                    losses->clamped += changed;
-            } else {
-                throw std::logic_error("integers are converted to integers");
+    visit_integer(from, [&]<class From>(std::type_identity<From>) {
+        visit_integer(sample, [&]<class To>(std::type_identity<To>) {
+            using Limits = std::numeric_limits<To>;
+            Elements changed = 0;
+            for (std::size_t i = 0; i < count; ++i) {
+                const auto value = sample_at<From>(samples + i * sizeof(From));
+                const To clamped = std::cmp_less(value, Limits::min()) ? Limits::min()
+                                   : std::cmp_greater(value, Limits::max())
+                                       ? Limits::max()
+                                       : static_cast<To>(value);
+                changed += !std::cmp_equal(clamped, value);
+                put(clamped, to + i * sizeof(To));
             }
+            if (losses && changed > 0)
+                losses->clamped += changed;
         });
     });
 }
@@ -318,21 +300,14 @@ void store_large_integers(Sample from, const Taps& taps, std::size_t count, Samp
                           std::byte* to, Losses* losses) {
     visit_sample(from, [&]<class From>(std::type_identity<From>) {
         if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
-            const auto excess_at = [](const std::byte* run, std::size_t i) {
-                return excess(integer_at<From>(run + i * sizeof(From)));
-            };
-            std::uint64_t any = 0;
+            std::array<std::uint64_t, strip_length> large;
+            std::fill_n(large.begin(), count, std::uint64_t{0});
             for_each_tap(taps, [&](const Taps::Row& row, int tap) {
                 for (std::size_t i = 0; i < count; ++i)
-                    any |= excess_at(row.at[tap], i);
+                    large[i] |= excess(sample_at<From>(row.at[tap] + i * sizeof(From)));
             });
-            if (any == 0)
+            if (std::all_of(large.data(), large.data() + count, [](auto of) { return of == 0; }))
                 return;
-            std::array<std::uint64_t, strip_length> large{};
-            for_each_tap(taps, [&](const Taps::Row& row, int tap) {
-                for (std::size_t i = 0; i < count; ++i)
-                    large[i] |= excess_at(row.at[tap], i);
-            });
             const std::byte* const base = heaviest_tap(taps);
             Elements lost = 0;
             visit_sample(sample, [&]<class To>(std::type_identity<To>) {
@@ -379,12 +354,12 @@ bool is_in_range(Sample sample, double value) {
 }
 
 double sum_of(Sample sample, const std::byte* from, std::size_t count) {
-    double sum = 0;
-    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+    return visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        double sum = 0;
         for (std::size_t i = 0; i < count; ++i)
             sum += value_of<T>(from + i * sizeof(T));
+        return sum;
     });
-    return sum;
 }
 
 } // namespace sextant::registration

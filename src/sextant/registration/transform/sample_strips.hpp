@@ -91,13 +91,18 @@ bool is_in_range(Sample sample, double value);
 
 /// Reads a sample.
 template <class T>
-double value_of(const std::byte* at) {
+T sample_at(const std::byte* at) {
     T sample;
     std::memcpy(&sample, at, sizeof(T));
+    return sample;
+}
+/// Reads a sample as a double.
+template <class T>
+double value_of(const std::byte* at) {
     if constexpr (std::is_same_v<T, Half>)
-        return static_cast<double>(to_float(sample));
+        return static_cast<double>(to_float(sample_at<T>(at)));
     else
-        return static_cast<double>(sample);
+        return static_cast<double>(sample_at<T>(at));
 }
 
 /// Returns the sum of samples in double precision.
