@@ -8,6 +8,7 @@
 #include "sextant/core/text.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/registration/transform/array_choices.hpp"
+#include "sextant/registration/transform/sample_strips.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -32,40 +33,6 @@ bool names_a_stack(const std::string& path) {
     return format::find_frame_format(path) != nullptr && can_write_frames(path, Sample::f32);
 }
 
-/// Returns the types that represent all values of a type, smallest first.
-std::vector<Sample> types_holding(Sample sample) {
-    switch (sample) {
-    case Sample::u8:
-        return {Sample::u8, Sample::u16, Sample::i16};
-    case Sample::i8:
-        return {Sample::i8, Sample::i16, Sample::i32};
-    case Sample::u16:
-        return {Sample::u16, Sample::i32, Sample::u32};
-    case Sample::i16:
-        return {Sample::i16, Sample::i32};
-    case Sample::u32:
-        return {Sample::u32, Sample::i64, Sample::u64};
-    case Sample::i32:
-        return {Sample::i32, Sample::i64};
-    case Sample::f16:
-        return {Sample::f16};
-    default:
-        return {sample};
-    }
-}
-
-} // namespace
-
-Sample sample_in_file(const std::string& path, Sample sample) {
-    for (const Sample type : types_holding(sample)) {
-        if (can_write_frames(path, type))
-            return type;
-    }
-    return Sample::f32;
-}
-
-namespace {
-
 /// Returns the sample for pixels without data: the requested one, else 0 or NaN. Throws InvalidTask
 /// if the requested one is not a value of the type.
 double gap_of(const std::optional<double>& requested, Sample sample) {
@@ -73,14 +40,8 @@ double gap_of(const std::optional<double>& requested, Sample sample) {
         return registration::usual_gap(sample);
     visit_sample(sample, [&]<class T>(std::type_identity<T>) {
         if constexpr (std::is_integral_v<T>) {
-            const auto least = static_cast<double>(std::numeric_limits<T>::min());
-            const auto most = static_cast<double>(std::numeric_limits<T>::max());
-            // For 64-bit types, `most` is rounded up to a power of two, which is not a value of the
-            // type.
-            const bool held = *requested >= least && *requested <= most &&
-                              *requested == std::floor(*requested) &&
-                              (sizeof(T) < 8 || *requested < most);
-            if (!held)
+            if (!registration::is_in_range(sample, *requested) ||
+                *requested != std::floor(*requested))
                 throw InvalidTask(fmt::format(
                     "--gap {}: expected a whole number from {} to {}, because samples are {}",
                     *requested, std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
@@ -91,6 +52,17 @@ double gap_of(const std::optional<double>& requested, Sample sample) {
 }
 
 } // namespace
+
+Sample sample_in_file(const std::string& path, Sample sample) {
+    if (can_write_frames(path, sample))
+        return sample;
+    for (const Sample type :
+         {Sample::u16, Sample::i16, Sample::i32, Sample::u32, Sample::i64, Sample::u64}) {
+        if (registration::has_range_of(type, sample) && can_write_frames(path, type))
+            return type;
+    }
+    return Sample::f32;
+}
 
 bool AlignedChoice::is_file() const {
     return std::find(words.begin(), words.end(), when) == words.end();
@@ -172,25 +144,9 @@ std::vector<std::string> labels_of(const FrameHeader& series,
 
 namespace {
 
-/// Converts to integers of up to 32 bits. Adding and subtracting 1.5 x 2^52 rounds a double to the
-/// nearest integer, ties to even, without calling the C library.
+/// Converts to integers with an offset. A long double represents all sums exactly.
 template <class T>
-void to_small_integers(T gap, std::span<const float> from, std::byte* to) {
-    constexpr double magic = 0x1.8p52;
-    constexpr auto least = static_cast<double>(std::numeric_limits<T>::min());
-    constexpr auto most = static_cast<double>(std::numeric_limits<T>::max());
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        const bool missing = std::isnan(from[i]);
-        const double value = missing ? 0 : static_cast<double>(from[i]);
-        const double rounded = (std::min(std::max(value, least), most) + magic) - magic;
-        const T sample = missing ? gap : static_cast<T>(rounded);
-        std::memcpy(to + i * sizeof(T), &sample, sizeof(T));
-    }
-}
-
-/// Converts with an offset, or to 64-bit integers. A long double represents all sums exactly.
-template <class T>
-void to_wide_integers(double offset, T gap, std::span<const float> from, std::byte* to) {
+void to_integers(double offset, T gap, std::span<const float> from, std::byte* to) {
     constexpr auto least = static_cast<long double>(std::numeric_limits<T>::min());
     constexpr auto most = static_cast<long double>(std::numeric_limits<T>::max());
     for (std::size_t i = 0; i < from.size(); ++i) {
@@ -212,25 +168,23 @@ void to_stack_samples(Sample sample, double offset, double gap, std::span<const 
                       std::span<std::byte> to) {
     if (to.size() != from.size() * static_cast<std::size_t>(size_of(sample)))
         throw std::logic_error("the buffer of samples does not match the number of floats");
-    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
-        if constexpr (std::is_integral_v<T>) {
-            if (sizeof(T) <= 4 && offset == 0)
-                to_small_integers(static_cast<T>(gap), from, to.data());
-            else
-                to_wide_integers(offset, static_cast<T>(gap), from, to.data());
-        } else {
-            for (std::size_t i = 0; i < from.size(); ++i) {
-                T value;
-                if constexpr (std::is_same_v<T, double>)
-                    value = std::isnan(from[i]) ? gap : static_cast<double>(from[i]) + offset;
-                else if constexpr (std::is_same_v<T, float>)
-                    value = std::isnan(from[i]) ? static_cast<float>(gap) : from[i];
-                else
-                    value = to_half(std::isnan(from[i]) ? static_cast<float>(gap) : from[i]);
-                std::memcpy(to.data() + i * sizeof(T), &value, sizeof(T));
-            }
-        }
-    });
+    if (registration::is_integer(sample) && offset != 0)
+        return visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+            if constexpr (std::is_integral_v<T>)
+                to_integers(offset, static_cast<T>(gap), from, to.data());
+        });
+    const bool adds = sample == Sample::f64; // nothing is added otherwise: −0 + 0 is 0
+    std::array<double, registration::strip_length> values;
+    while (!from.empty()) {
+        const std::span<const float> strip = from.first(std::min(values.size(), from.size()));
+        std::ranges::transform(strip, values.begin(), [&](float one) {
+            const auto value = static_cast<double>(one);
+            return std::isnan(value) ? gap : adds ? value + offset : value;
+        });
+        registration::store_samples(sample, values.data(), strip.size(), to.data());
+        from = from.subspan(strip.size());
+        to = to.subspan(strip.size() * static_cast<std::size_t>(size_of(sample)));
+    }
 }
 
 AlignedWriter::AlignedWriter(const AlignedStack& stack, const FrameHeader& series,
