@@ -13,13 +13,16 @@
 namespace sextant::test {
 namespace {
 
-using registration::best_division;
 using registration::default_costs;
 using registration::Division;
 using registration::expected_time;
 using registration::FrameCosts;
 using registration::plan_threads;
 using registration::ThreadPlan;
+
+Division best_division(int cores, std::int64_t frames, const FrameCosts& costs) {
+    return registration::divisions(cores, frames, costs).front();
+}
 
 TEST(WorkDivision, divides_a_pair_among_threads_and_a_long_series_among_ranks) {
     const FrameCosts costs = default_costs({1024, 1024}, 3, false);

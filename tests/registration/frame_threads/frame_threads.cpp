@@ -146,11 +146,11 @@ TEST(FrameThreads, an_exception_on_any_thread_ends_all) {
 TEST(FrameThreads, read_frames_of_one_source_at_the_same_time) {
     const MadeSeries made = make_series(12);
     MadeSource source(made.frames);
-    std::mutex mutex;
+    registration::FrameThreads frames(source, 4);
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 4; ++thread) {
         threads.emplace_back([&, thread] {
-            registration::GuardedFrames own(source, mutex);
+            FrameSource& own = frames.source(thread);
             std::vector<float> samples(128 * 128), rows(128 * 10);
             for (int i = 0; i < 60; ++i) {
                 const int frame = (7 * i + thread) % 12;

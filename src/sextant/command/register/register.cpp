@@ -559,11 +559,11 @@ registration::Division division_for(const RegisterCommand& command, const Call& 
         return {cores, 1, 0}; // each rank registers whole series
     const FrameHeader header =
         format::open_frames(command.source.image, command.source.options())->header();
-    return registration::best_division(cores, header.frames,
-                                       registration::default_costs(header.shape,
-                                                                   command.registration.farthest,
-                                                                   command.nonrigid()),
-                                       {}, command.registration.reproducible);
+    const registration::FrameCosts costs = registration::default_costs(
+        header.shape, command.registration.farthest, command.nonrigid());
+    return registration::divisions(cores, header.frames, costs, {},
+                                   command.registration.reproducible)
+        .front();
 }
 
 /// Follows the series until it ends. Returns the command that then registers the series.

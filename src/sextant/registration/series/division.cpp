@@ -126,27 +126,30 @@ std::vector<Division> divisions(int cores, std::int64_t frames, const FrameCosts
     return all;
 }
 
-Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
-                       const prefix::ScanOptions& scan, bool reproducible) {
-    return divisions(cores, frames, costs, scan, reproducible).front();
+namespace {
+
+/// Returns the frames of a source for one of several threads, which lock the mutex while they read.
+/// Frames are read whole, so that threads do not interrupt the decoding of a frame in a compressed
+/// file. The source and the mutex must outlive the result.
+std::unique_ptr<FrameSource> guarded(FrameSource& source, std::mutex& mutex) {
+    const auto read = [&source, &mutex, samples = std::vector<std::byte>(),
+                       held = std::int64_t{-1}](std::int64_t frame, Rows rows,
+                                                std::span<std::byte> to) mutable {
+        const auto row = static_cast<std::size_t>(source.header().row_bytes());
+        if (held != frame) {
+            samples.resize(static_cast<std::size_t>(source.header().shape.height) * row);
+            held = -1; // stays -1 if reading throws
+            const std::lock_guard lock(mutex);
+            source.read_samples(frame, {0, source.header().shape.height}, samples);
+            held = frame;
+        }
+        std::memcpy(to.data(), samples.data() + static_cast<std::size_t>(rows.first) * row,
+                    to.size());
+    };
+    return std::make_unique<FrameSource>(source.path(), source.header(), FrameReading{read});
 }
 
-GuardedFrames::GuardedFrames(FrameSource& source, std::mutex& mutex)
-    : FrameSource(source.path(), source.header(), {[this](auto... part) { load(part...); }}),
-      source_(source),
-      mutex_(mutex) {}
-
-void GuardedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-    const auto row = static_cast<std::size_t>(row_bytes());
-    if (frame_ != frame) {
-        samples_.resize(static_cast<std::size_t>(header().shape.height) * row);
-        frame_ = -1; // stays -1 if reading throws
-        const std::lock_guard lock(mutex_);
-        source_.read_samples(frame, {0, header().shape.height}, samples_);
-        frame_ = frame;
-    }
-    std::memcpy(to.data(), samples_.data() + static_cast<std::size_t>(rows.first) * row, to.size());
-}
+} // namespace
 
 FrameThreads::FrameThreads(FrameSource& source, int threads)
     : items_(static_cast<std::size_t>(threads)),
@@ -154,7 +157,7 @@ FrameThreads::FrameThreads(FrameSource& source, int threads)
       reserved_(items_.size(), false),
       references_(items_.size(), -1) {
     for (int thread = 0; thread < threads; ++thread)
-        sources_.push_back(std::make_unique<GuardedFrames>(source, reading_));
+        sources_.push_back(guarded(source, reading_));
 }
 
 /// Hands out items to threads in runs of consecutive items (guided self-scheduling): each run has
@@ -164,7 +167,7 @@ struct FrameThreads::Items {
     std::size_t all, threads;
     std::mutex mutex;
     std::size_t next = 0;
-    bool stopped = false;
+    std::atomic<bool> stopped = false; ///< true if a thread has failed
 
     struct Run {
         std::size_t first = 0, last = 0;
@@ -179,15 +182,6 @@ struct FrameThreads::Items {
         next = std::min(all, first + part);
         return {first, next};
     }
-    /// True if a thread has failed.
-    bool ended() {
-        const std::lock_guard lock(mutex);
-        return stopped;
-    }
-    void stop() {
-        const std::lock_guard lock(mutex);
-        stopped = true;
-    }
 };
 
 void FrameThreads::for_each(std::size_t items,
@@ -197,7 +191,7 @@ void FrameThreads::for_each(std::size_t items,
     team_.run(threads(), [&](int thread, int) {
         try {
             for (Items::Run run = rest.take(); run.first < run.last; run = rest.take()) {
-                for (std::size_t item = run.first; item < run.last && !rest.ended(); ++item) {
+                for (std::size_t item = run.first; item < run.last && !rest.stopped; ++item) {
                     if (this->on_caller())
                         on_caller(item);
                     body(item, thread);
@@ -205,7 +199,7 @@ void FrameThreads::for_each(std::size_t items,
                 }
             }
         } catch (...) {
-            rest.stop();
+            rest.stopped = true;
             throw;
         }
     });

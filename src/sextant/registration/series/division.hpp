@@ -77,34 +77,10 @@ ThreadPlan plan_threads(int ranks, int threads, std::int64_t frames, const Frame
 prefix::ScanOptions scan_with_threads(int threads);
 
 /// Returns divisions of at most `cores` cores, the fastest first; in a tie, more ranks come first.
-/// Requires and Deterministic: the same as best_division().
-std::vector<Division> divisions(int cores, std::int64_t frames, const FrameCosts& costs,
-                                const prefix::ScanOptions& scan = {}, bool reproducible = false);
-
-/// Returns the first of divisions().
 /// Requires  cores >= 1 (InvalidTask).
 /// Deterministic
-Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
-                       const prefix::ScanOptions& scan = {}, bool reproducible = false);
-
-/// Shares a source among threads. Each thread has its own GuardedFrames, and all of them lock the
-/// same mutex while they read. Frames are read whole, so that threads do not interrupt the decoding
-/// of a frame in a compressed file.
-///
-/// Cost      memory: one frame as stored.
-class GuardedFrames : public FrameSource {
-  public:
-    /// The source and the mutex must outlive this object.
-    GuardedFrames(FrameSource& source, std::mutex& mutex);
-
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
-
-    FrameSource& source_;
-    std::mutex& mutex_;
-    std::vector<std::byte> samples_; ///< of frame_
-    std::int64_t frame_ = -1;
-};
+std::vector<Division> divisions(int cores, std::int64_t frames, const FrameCosts& costs,
+                                const prefix::ScanOptions& scan = {}, bool reproducible = false);
 
 /// Statistics of threads that take whole frames.
 struct FrameThreadUse {
@@ -170,7 +146,7 @@ class FrameThreads {
 
     const std::thread::id caller_ = std::this_thread::get_id();
     std::mutex reading_;
-    std::vector<std::unique_ptr<GuardedFrames>> sources_;
+    std::vector<std::unique_ptr<FrameSource>> sources_;
     std::vector<std::int64_t> items_;
     Team team_;
 

@@ -38,7 +38,6 @@ class SeriesWorkers {
 
     /// The worker whose threads share rows.
     Worker& shared() const { return *shared_; }
-    bool take_whole_frames() const { return threads_.has_value(); }
 
     /// Calls body(item, worker) for each item, on all threads if they take whole frames. The
     /// calling thread calls step(item) before each of its items.
