@@ -270,10 +270,11 @@ class RegisterRun {
 
     /// Creates a file for one image that is computed from samples of type `from` with `offset`
     /// subtracted.
-    std::unique_ptr<FrameSink> sink(const std::string& name, Sample from, double offset) {
+    std::unique_ptr<FrameSink> sink(const std::string& name, ImageShape shape,
+                                    Sample from = Sample::f32, double offset = 0) {
         FrameHeader header;
         header.frames = 1;
-        header.shape = summary_.transforms.canvas->shape;
+        header.shape = shape;
         header.pixel = header_.pixel;
         const std::string path = path_of(fmt::format("{}.{}", name, command_.format));
         header.sample = computed_sample(path, from, offset);
@@ -293,7 +294,8 @@ class RegisterRun {
     /// series; pixels without data are 0.
     std::unique_ptr<FrameSink> image(const std::string& name, const std::vector<float>& pixels,
                                      const std::vector<float>& count, double offset) {
-        std::unique_ptr<FrameSink> image = sink(name, header_.sample, offset);
+        std::unique_ptr<FrameSink> image =
+            sink(name, summary_.transforms.canvas->shape, header_.sample, offset);
         if (image->header().sample == Sample::f32) {
             const float added = offset_added(image->header().sample, header_.sample, offset);
             if (added == 0) {
@@ -344,18 +346,6 @@ class RegisterRun {
             AlignedFile{inside ? std::filesystem::path(stack.path).filename().string() : stack.path,
                         stack.area};
         return writer->finish();
-    }
-
-    std::unique_ptr<FrameSink> static_pattern(const registration::StaticPattern& pattern) {
-        FrameHeader header;
-        header.frames = 1;
-        header.shape = pattern.shape;
-        header.pixel = header_.pixel;
-        const std::string path = path_of("static." + command_.format);
-        std::unique_ptr<FrameSink> image = format::create_frames(path, header);
-        image->write(pattern.image());
-        summary_.files.push_back(path);
-        return image;
     }
 
     std::unique_ptr<FrameSink> fields(RegisteredFrames& frames) {
@@ -441,7 +431,7 @@ class RegisterRun {
         std::vector<std::unique_ptr<FrameSink>> sinks;
         sinks.push_back(image("average", average.mean, average.count, result.offset));
         sinks.push_back(image("median", average.median, average.count, result.offset));
-        sinks.push_back(sink("count", Sample::f32, 0));
+        sinks.push_back(sink("count", result.canvas.shape));
         sinks.back()->write(average.count);
         settle_aligned(summary_.aligned, command_.aligned, frames.area(),
                        std::ssize(frames.numbers()));
@@ -456,8 +446,10 @@ class RegisterRun {
         std::erase(sinks, nullptr);
         if (movie)
             write_movie(*movie, tables.emplace_back(command_.movie));
-        if (result.static_pattern)
-            sinks.push_back(static_pattern(*result.static_pattern));
+        if (const auto& pattern = result.static_pattern) {
+            sinks.push_back(sink("static", pattern->shape));
+            sinks.back()->write(pattern->image());
+        }
         if (command_.nonrigid())
             sinks.push_back(fields(frames));
         if (result.rows)

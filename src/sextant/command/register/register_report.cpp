@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <numbers>
@@ -398,30 +399,29 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
         {"Motions are relative to", transforms.relative_to},
         {"Ranks", fmt::format("{} over {}", summary.ranks, summary.transport)}};
     facts.insert(facts.end(), std::begin(others), std::end(others));
+    const auto add = [&](const char* name, std::string text) {
+        if (!text.empty())
+            facts.push_back({name, std::move(text)});
+    };
     if (!summary.result.model_reason.empty())
-        facts.push_back({"Model", fmt::format("{}, chosen because {}", transforms.model,
-                                              summary.result.model_reason)});
-    if (const std::string text = matched_text(summary); !text.empty())
-        facts.push_back({"Compared", text});
-    if (const std::string text = bidirectional_text(summary.result); !text.empty())
-        facts.push_back({"Odd rows", text});
-    if (const std::string text = rows_text(summary.result); !text.empty())
-        facts.push_back({"Rows", text});
+        add("Model",
+            fmt::format("{}, chosen because {}", transforms.model, summary.result.model_reason));
+    add("Compared", matched_text(summary));
+    add("Odd rows", bidirectional_text(summary.result));
+    add("Rows", rows_text(summary.result));
     if (summary.team > 1)
-        facts.push_back({"Threads", fmt::format("{} per rank, which {}", summary.team,
-                                                describe_threads(summary.result, true))});
-    if (const std::string pixel = pixel_of(transforms); !pixel.empty())
-        facts.push_back({"Pixel size", pixel});
+        add("Threads", fmt::format("{} per rank, which {}", summary.team,
+                                   describe_threads(summary.result, true)));
+    add("Pixel size", pixel_of(transforms));
     if (summary.streaks.pixels > 0)
-        facts.push_back(
-            {"Mean and median", fmt::format("differ by more than noise in {}, which suggests hot "
-                                            "pixels: the median may be the better image",
-                                            report::counted(summary.streaks.pixels, "pixel"))});
+        add("Mean and median", fmt::format("differ by more than noise in {}, which suggests hot "
+                                           "pixels: the median may be the better image",
+                                           report::counted(summary.streaks.pixels, "pixel")));
     if (summary.result.resumed > 0)
-        facts.push_back({"Resumed", fmt::format("{} results of an earlier run are reused",
-                                                summary.result.resumed)});
-    if (const std::string text = resolution_text(summary); !text.empty())
-        facts.push_back({"Resolution", text.substr(text.find(' ') + 1)});
+        add("Resumed",
+            fmt::format("{} results of an earlier run are reused", summary.result.resumed));
+    const std::string resolution = resolution_text(summary);
+    add("Resolution", resolution.substr(resolution.find(' ') + 1));
     constexpr std::size_t most_warnings = 8; // the page also lists the omitted frames below
     const auto shown = std::min(summary.warnings.size(), most_warnings);
     add_provenance(facts, {summary.warnings.begin(),
@@ -498,25 +498,16 @@ std::string to_failure_page(const RegisterSummary& summary) {
 }
 
 std::vector<std::int64_t> frames_to_picture(const SeriesTransforms& transforms) {
-    struct Remarks {
-        bool left_out;
-        std::size_t flags;
-        std::int64_t frame;
-    };
-    std::vector<Remarks> all;
-    for (const FrameRegistration& frame : transforms.frames) {
-        if (has_remarks(frame))
-            all.push_back({!frame.left_out.empty(),
-                           frame.left_out.empty() ? flags_of(frame).size() : 0, frame.frame});
-    }
-    std::stable_sort(all.begin(), all.end(), [](const Remarks& a, const Remarks& b) {
-        return a.left_out != b.left_out ? a.left_out : a.flags > b.flags;
+    std::vector<FrameRegistration> all;
+    std::ranges::copy_if(transforms.frames, std::back_inserter(all), has_remarks);
+    std::ranges::stable_sort(all, std::greater<>(), [](const FrameRegistration& frame) {
+        return frame.left_out.empty() ? flags_of(frame).size() : std::string::npos;
     });
     all.resize(std::min(all.size(), most_thumbnails));
     std::vector<std::int64_t> frames;
-    for (const Remarks& one : all)
-        frames.push_back(one.frame);
-    std::sort(frames.begin(), frames.end());
+    for (const FrameRegistration& frame : all)
+        frames.push_back(frame.frame);
+    std::ranges::sort(frames);
     return frames;
 }
 

@@ -16,13 +16,36 @@ using registration::DisplacementField;
 using registration::RowMotion;
 using registration::Transform;
 
+namespace {
+
+/// Opens a file in the folder of the transforms. Throws InvalidFile unless the file has this number
+/// of planes of this shape; `planes` is what messages call them.
+std::unique_ptr<FrameSource> open_beside(const std::string& transforms, const std::string& name,
+                                         std::string_view planes, std::int64_t count,
+                                         ImageShape shape) {
+    const std::string path = (std::filesystem::path(transforms).parent_path() / name).string();
+    std::unique_ptr<FrameSource> source = format::open_frames(path);
+    const FrameHeader& header = source->header();
+    if (header.shape != shape || header.frames != count)
+        throw InvalidFile(path, fmt::format("has {} {} of {}, expected {} of {} as stated in {}",
+                                            header.frames, planes, format::to_text(header.shape),
+                                            count, format::to_text(shape), transforms));
+    return source;
+}
+
+} // namespace
+
 AppliedTransforms::AppliedTransforms(const std::string& path)
     : path_(path), all_(read_transforms(path)) {
-    number_frames();
-    if (all_.fields)
-        open_fields();
-    if (all_.rows)
-        open_rows();
+    for (std::size_t place = 0; place < all_.frames.size(); ++place) {
+        const FrameRegistration& frame = all_.frames[place];
+        places_.emplace(frame.frame, Standing{place, registered_});
+        registered_ += frame.left_out.empty() ? 1 : 0;
+    }
+    if (const auto& file = all_.fields)
+        fields_ = open_beside(path, file->path, "planes", 4 * registered_, file->nodes);
+    if (const auto& file = all_.rows)
+        rows_ = open_beside(path, file->path, "tables", registered_, {3, file->rows});
 }
 
 std::vector<std::string> AppliedTransforms::files() const {
@@ -50,26 +73,6 @@ Transform AppliedTransforms::of(std::int64_t frame) {
     return fields_ ? Transform(field(at->second.registered)) : place.result.motion;
 }
 
-void AppliedTransforms::number_frames() {
-    for (std::size_t place = 0; place < all_.frames.size(); ++place) {
-        const FrameRegistration& frame = all_.frames[place];
-        places_.emplace(frame.frame, Standing{place, registered_});
-        registered_ += frame.left_out.empty() ? 1 : 0;
-    }
-}
-
-void AppliedTransforms::open_fields() {
-    const FieldFile& file = *all_.fields;
-    const auto path = std::filesystem::path(path_).parent_path() / file.path;
-    fields_ = format::open_frames(path.string());
-    const FrameHeader& header = fields_->header();
-    if (header.shape != file.nodes || header.frames != 4 * registered_)
-        throw InvalidFile(path.string(),
-                          fmt::format("has {} planes of {}, expected {} of {} as stated in {}",
-                                      header.frames, format::to_text(header.shape), 4 * registered_,
-                                      format::to_text(file.nodes), path_));
-}
-
 DisplacementField AppliedTransforms::field(std::int64_t number) {
     const FieldFile& file = *all_.fields;
     DisplacementField field{all_.shape, file.spacing, file.nodes, {}, {}, {}, {}};
@@ -86,18 +89,6 @@ DisplacementField AppliedTransforms::field(std::int64_t number) {
         ++plane;
     }
     return field;
-}
-
-void AppliedTransforms::open_rows() {
-    const auto path = std::filesystem::path(path_).parent_path() / all_.rows->path;
-    rows_ = format::open_frames(path.string());
-    const FrameHeader& header = rows_->header();
-    const ImageShape expected{3, all_.rows->rows};
-    if (header.shape != expected || header.frames != registered_)
-        throw InvalidFile(path.string(),
-                          fmt::format("has {} tables of {}, expected {} of {} as stated in {}",
-                                      header.frames, format::to_text(header.shape), registered_,
-                                      format::to_text(expected), path_));
 }
 
 RowMotion AppliedTransforms::rows(std::int64_t number, const registration::RigidMotion& motion) {

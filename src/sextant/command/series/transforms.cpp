@@ -417,11 +417,6 @@ void check_frames(const JsonField& json, const SeriesTransforms& transforms) {
 
 } // namespace
 
-Record record_of_area(const registration::PixelArea& area) {
-    return {
-        {"x", area.x}, {"y", area.y}, {"width", area.shape.width}, {"height", area.shape.height}};
-}
-
 std::vector<std::string> flags_of(const FrameRegistration& place) {
     const registration::RigidResult& result = place.result;
     std::vector<std::string> flags;

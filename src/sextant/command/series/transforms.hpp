@@ -43,8 +43,6 @@ struct AlignedFile {
     std::string path; ///< as named by the user, or in the folder of `transforms.json`
     registration::PixelArea area;
 };
-/// Returns an area as fields of a result: x, y, width, height.
-Record record_of_area(const registration::PixelArea& area);
 
 /// The transforms of all frames of a series, as in `transforms.json` (docs/registration.md).
 struct SeriesTransforms {
@@ -142,9 +140,6 @@ class AppliedTransforms {
         std::int64_t registered = 0;
     };
 
-    void number_frames();
-    void open_fields();
-    void open_rows();
     registration::DisplacementField field(std::int64_t number);
     registration::RowMotion rows(std::int64_t number, const registration::RigidMotion& motion);
 

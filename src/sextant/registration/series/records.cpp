@@ -166,6 +166,11 @@ Json json_of_static(const StaticPattern* pattern) {
 
 } // namespace
 
+Record record_of_area(const PixelArea& area) {
+    return {
+        {"x", area.x}, {"y", area.y}, {"width", area.shape.width}, {"height", area.shape.height}};
+}
+
 Record record_of(const RegistrationResult& result) {
     const RegistrationResult::Times& seconds = result.seconds;
     const FrameThreadUse::Scan& scan = result.thread_use.scan;
@@ -179,46 +184,38 @@ Record record_of(const RegistrationResult& result) {
                            {"stolen", scan.stolen},
                            {"seconds", scan.seconds},
                            {"idle", scan.idle}}}});
-    Record record = {{"reference", result.reference},
-                     {"reference_reason", result.reference_reason},
-                     {"defects", result.defects},
-                     {"resumed", result.resumed},
-                     {"seconds",
-                      {{"look", seconds.inspection},
-                       {"register", seconds.registration},
-                       {"stages", seconds.stages},
-                       {"combine", seconds.average},
-                       {"write", seconds.writing}}},
-                     {"stages", result.stages},
-                     {"not_averaged", result.not_averaged},
-                     {"model_reason", result.model_reason},
-                     {"threads", std::move(threads)},
-                     {"static_bias", result.static_bias},
-                     {"flattened", result.flattened},
-                     {"static", json_of_static(result.static_pattern.get())},
-                     {"compared",
-                      {{"x", result.matched.x},
-                       {"y", result.matched.y},
-                       {"width", result.matched.shape.width},
-                       {"height", result.matched.shape.height},
-                       {"pixels", result.matched_pixels}}},
-                     {"canvas",
-                      {{"x", result.canvas.x},
-                       {"y", result.canvas.y},
-                       {"width", result.canvas.shape.width},
-                       {"height", result.canvas.shape.height}}},
-                     {"resolution",
-                      {{"side", result.resolution.side},
-                       {"resolved", result.resolution.resolved},
-                       {"highest", result.resolution.highest},
-                       {"correlation", Json(result.resolution.values)}}},
-                     {"misfit",
-                      {{"significant", result.misfit.significant},
-                       {"of_rows", result.misfit.of_rows},
-                       {"pixels", result.misfit.pixels},
-                       {"deviations", result.misfit.deviations}}},
-                     {"inverted", result.inverted},
-                     {"frames_per_sum", result.frames_per_sum}};
+    Record record = {
+        {"reference", result.reference},
+        {"reference_reason", result.reference_reason},
+        {"defects", result.defects},
+        {"resumed", result.resumed},
+        {"seconds",
+         {{"look", seconds.inspection},
+          {"register", seconds.registration},
+          {"stages", seconds.stages},
+          {"combine", seconds.average},
+          {"write", seconds.writing}}},
+        {"stages", result.stages},
+        {"not_averaged", result.not_averaged},
+        {"model_reason", result.model_reason},
+        {"threads", std::move(threads)},
+        {"static_bias", result.static_bias},
+        {"flattened", result.flattened},
+        {"static", json_of_static(result.static_pattern.get())},
+        {"compared", record_of_area(result.matched).include({{"pixels", result.matched_pixels}})},
+        {"canvas", record_of_area(result.canvas)},
+        {"resolution",
+         {{"side", result.resolution.side},
+          {"resolved", result.resolution.resolved},
+          {"highest", result.resolution.highest},
+          {"correlation", Json(result.resolution.values)}}},
+        {"misfit",
+         {{"significant", result.misfit.significant},
+          {"of_rows", result.misfit.of_rows},
+          {"pixels", result.misfit.pixels},
+          {"deviations", result.misfit.deviations}}},
+        {"inverted", result.inverted},
+        {"frames_per_sum", result.frames_per_sum}};
     if (const auto& rows = result.bidirectional)
         record.include({{"bidirectional", {{"shift", rows->shift}, {"sigma", rows->sigma}}}});
     if (result.rows)

@@ -276,6 +276,9 @@ struct RegistrationResult {
 /// Describes the use of threads and, if requested, the prediction behind it.
 std::string describe_threads(const RegistrationResult& result, bool with_prediction);
 
+/// Returns an area as fields of a result: x, y, width, height.
+Record record_of_area(const registration::PixelArea& area);
+
 /// Returns a record of the result without frames and averages.
 Record record_of(const RegistrationResult& result);
 
