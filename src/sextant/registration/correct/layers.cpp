@@ -36,10 +36,6 @@ double vertex(double before, double at, double after) {
     return curvature < 0 ? .5 * (before - after) / curvature : 0;
 }
 
-double distance(Point a, Point b) {
-    return std::hypot(a.x - b.x, a.y - b.y);
-}
-
 /// A displacement between two frames.
 struct Link {
     std::size_t from, to;
@@ -78,8 +74,7 @@ std::vector<Point> displacements(std::size_t frames, std::span<const Link> links
         }
         for (std::size_t i = 0; i < links.size(); ++i) {
             const Point from = shifts[links[i].from], to = shifts[links[i].to];
-            weights[i] =
-                1 / std::max(least, distance({to.x - from.x, to.y - from.y}, links[i].shift));
+            weights[i] = 1 / std::max(least, distance(to - from, links[i].shift));
         }
     }
     return shifts;
@@ -99,17 +94,14 @@ std::vector<float> window_around_gaps(ImageShape shape,
         return std::ranges::none_of(
             images, [&](const std::vector<float>& image) { return std::isfinite(image[pixel]); });
     };
-    bool any = false;
     for (Elements y = 1; y + 1 < shape.height; ++y) {
         for (Elements x = 1; x + 1 < shape.width; ++x) {
             if (is_gap(index(x, y)) && is_gap(index(x - 1, y)) && is_gap(index(x + 1, y)) &&
-                is_gap(index(x, y - 1)) && is_gap(index(x, y + 1))) {
+                is_gap(index(x, y - 1)) && is_gap(index(x, y + 1)))
                 from_gap[index(x, y)] = 0;
-                any = true;
-            }
         }
     }
-    if (!any)
+    if (std::ranges::count(from_gap, 0) == 0)
         return {};
     const auto approach = [&](std::size_t pixel, std::size_t other) {
         from_gap[pixel] = std::min(from_gap[pixel], from_gap[other] + 1);
@@ -166,6 +158,29 @@ std::vector<float> without_gaps(std::span<const float> image, ImageShape shape) 
     return filled;
 }
 
+/// Sums over the products of two series of numbers, and over the squares of each.
+struct Products {
+    double product = 0, one = 0, other = 0;
+
+    void add(std::complex<float> a, std::complex<float> b, double weight = 1) {
+        product += weight * static_cast<double>(conj_times(a, b).real());
+        one += weight * static_cast<double>(std::norm(a));
+        other += weight * static_cast<double>(std::norm(b));
+    }
+    double correlation() const {
+        return one > 0 && other > 0 ? product / std::sqrt(one * other) : 0;
+    }
+};
+
+constexpr std::size_t rings_of_layers = 16; // two per octave
+
+/// Returns the number of the ring of a frequency, for transforms of this size.
+std::size_t ring_of(double radians_per_pixel, ImageShape transform) {
+    const auto side = static_cast<double>(std::max(transform.width, transform.height));
+    const double periods = std::max(1., radians_per_pixel * side / (2 * std::numbers::pi));
+    return std::min(rings_of_layers - 1, static_cast<std::size_t>(2 * std::log2(periods)));
+}
+
 } // namespace
 
 bool Layers::has_still_layer() const {
@@ -189,7 +204,7 @@ double spread_of(std::span<const Point> shifts) {
     Point sum;
     double squares = 0;
     for (const Point shift : shifts) {
-        sum = {sum.x + shift.x, sum.y + shift.y};
+        sum = sum + shift;
         squares += shift.x * shift.x + shift.y * shift.y;
     }
     const auto count = static_cast<double>(shifts.size());
@@ -197,13 +212,6 @@ double spread_of(std::span<const Point> shifts) {
 }
 
 namespace {
-
-/// Returns the largest difference of two displacements along an axis.
-double largest_extent(std::span<const Point> shifts) {
-    const auto [left, right] = std::ranges::minmax(shifts, {}, &Point::x);
-    const auto [top, bottom] = std::ranges::minmax(shifts, {}, &Point::y);
-    return std::max(right.x - left.x, bottom.y - top.y);
-}
 
 /// Returns Layers::moving_above_noise. The displacements at which the noise of the frames is most
 /// alike make the halves of the frames alike too, the more the fewer frequencies there are.
@@ -278,23 +286,31 @@ std::array<LayerFit::Values, 2> LayerFit::spectra_of(std::span<const float> one,
     for (Values& of_image : spectra)
         of_image.reserve(frequencies_.size());
     for (const Frequency& q : frequencies_) {
-        const auto at = [&](Elements column, Elements row) {
-            return samples[static_cast<std::size_t>(row * padded_.width + column)];
-        };
-        const std::complex<float> here = at(q.column, q.row),
-                                  there = std::conj(at(q.column == 0 ? 0 : padded_.width - q.column,
-                                                       q.row == 0 ? 0 : padded_.height - q.row));
-        const std::complex<float> difference = .5F * (here - there);
-        spectra[0].push_back(.5F * (here + there));
-        spectra[1].emplace_back(difference.imag(), -difference.real());
+        const TwoSpectra both =
+            separated(samples[index(q.column, q.row)], samples[index(-q.column, -q.row)]);
+        spectra[0].push_back(both.f);
+        spectra[1].push_back(both.g);
     }
     return spectra;
 }
 
-/// Computes exp(−i q·t) as factors per column and per row of a transform.
-void LayerFit::factors_of(Point shift, Values& by_column, Values& by_row) const {
-    by_column = factors_of_displacement(padded_.width, shift.x);
-    by_row = factors_of_displacement(padded_.height, shift.y);
+/// Returns the index of a frequency in a transform. Negative numbers are counted from the end.
+std::size_t LayerFit::index(Elements column, Elements row) const {
+    return static_cast<std::size_t>((row < 0 ? row + padded_.height : row) * padded_.width +
+                                    (column < 0 ? column + padded_.width : column));
+}
+
+/// Calls visit(i, q, exp(−i q·t)) for each frequency q that is used; i is its number.
+template <class Visit>
+void LayerFit::for_each_phase(Point shift, const Visit& visit) const {
+    const Values by_column = factors_of_displacement(padded_.width, shift.x),
+                 by_row = factors_of_displacement(padded_.height, shift.y);
+    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+        const Frequency& q = frequencies_[i];
+        visit(i, q,
+              times(by_column[static_cast<std::size_t>(q.column)],
+                    by_row[static_cast<std::size_t>(q.row)]));
+    }
 }
 
 /// Returns the displacements at which two pairs of images correlate best. Both correlations are
@@ -302,9 +318,7 @@ void LayerFit::factors_of(Point shift, Values& by_column, Values& by_row) const 
 std::array<LayerFit::Peak, 2> LayerFit::peaks(const Pair& first, const Pair& second) const {
     Values values(static_cast<std::size_t>(padded_.elements())), scratch;
     const auto value = [&](Elements column, Elements row) -> std::complex<float>& {
-        return values[static_cast<std::size_t>((row < 0 ? row + padded_.height : row) *
-                                                   padded_.width +
-                                               (column < 0 ? column + padded_.width : column))];
+        return values[index(column, row)];
     };
     for (std::size_t i = 0; i < frequencies_.size(); ++i) {
         const Frequency& q = frequencies_[i];
@@ -374,17 +388,13 @@ LayerFit::Chain LayerFit::chained(std::span<const Values> spectra, std::size_t f
 LayerFit::Split LayerFit::split(std::span<const Values> spectra,
                                 std::span<const Point> shifts) const {
     const std::size_t count = frequencies_.size();
-    Values phases(count), means(count), aligned(count), by_column, by_row;
+    Values phases(count), means(count), aligned(count);
     for (std::size_t k = 0; k < spectra.size(); ++k) {
-        factors_of(shifts[k], by_column, by_row);
-        for (std::size_t i = 0; i < count; ++i) {
-            const Frequency& q = frequencies_[i];
-            const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
-                                                    by_row[static_cast<std::size_t>(q.row)]);
+        for_each_phase(shifts[k], [&](std::size_t i, const Frequency&, std::complex<float> phase) {
             phases[i] += phase;
             means[i] += spectra[k][i];
             aligned[i] += conj_times(phase, spectra[k][i]);
-        }
+        });
     }
     const float each = 1 / static_cast<float>(spectra.size());
     Split layers{Values(count), Values(count), std::vector<float>(count)};
@@ -405,16 +415,11 @@ LayerFit::Split LayerFit::split(std::span<const Values> spectra,
 /// `others` is 0.
 std::optional<Point> LayerFit::step(const Values& spectrum, Point shift, const Split& layers,
                                     std::size_t others) const {
-    Values by_column, by_row;
-    factors_of(shift, by_column, by_row);
     double xx = 0, xy = 0, yy = 0, right_x = 0, right_y = 0;
-    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
+    for_each_phase(shift, [&](std::size_t i, const Frequency& q, std::complex<float> phase) {
         const float determined = layers.determined[i];
         if (determined <= least_determined)
-            continue;
-        const Frequency& q = frequencies_[i];
-        const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
-                                                by_row[static_cast<std::size_t>(q.row)]);
+            return;
         const std::complex<float> shown = times(phase, layers.moving[i]);
         const std::complex<float> residual = spectrum[i] - layers.still[i] - shown;
         const float own = others > 0 ? 1 / (static_cast<float>(others) * determined) : 0;
@@ -431,7 +436,7 @@ std::optional<Point> LayerFit::step(const Values& spectrum, Point shift, const S
         yy += information * y * y;
         right_x += along * x;
         right_y += along * y;
-    }
+    });
     const double determinant = xx * yy - xy * xy;
     constexpr double least = 1e-6; // relative to the product of both variances
     if (!(determinant > least * (xx + yy) * (xx + yy)))
@@ -452,12 +457,12 @@ std::vector<Point> LayerFit::refined(std::vector<Point> shifts) const {
             const std::optional<Point> by = step(spectra_[k], shifts[k], layers, shifts.size() - 1);
             if (!by)
                 return shifts;
-            next[k] = {shifts[k].x + by->x, shifts[k].y + by->y};
+            next[k] = shifts[k] + *by;
         }
         double moved = 0;
         const Point first = next.front();
         for (std::size_t k = 0; k < shifts.size(); ++k) {
-            next[k] = {next[k].x - first.x, next[k].y - first.y};
+            next[k] = next[k] - first;
             moved = std::max(moved, distance(next[k], shifts[k]));
         }
         shifts = std::move(next);
@@ -470,17 +475,13 @@ std::vector<Point> LayerFit::refined(std::vector<Point> shifts) const {
 /// Returns Σ |F_k − S − A exp(−i q·t_k)|², weighted.
 double LayerFit::residual(std::span<const Point> shifts) const {
     const Split layers = split(spectra_, shifts);
-    Values by_column, by_row;
     double sum = 0;
     for (std::size_t k = 0; k < shifts.size(); ++k) {
-        factors_of(shifts[k], by_column, by_row);
-        for (std::size_t i = 0; i < frequencies_.size(); ++i) {
-            const Frequency& q = frequencies_[i];
-            const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
-                                                    by_row[static_cast<std::size_t>(q.row)]);
-            sum += static_cast<double>(q.weight * std::norm(spectra_[k][i] - layers.still[i] -
-                                                            times(phase, layers.moving[i])));
-        }
+        for_each_phase(
+            shifts[k], [&](std::size_t i, const Frequency& q, std::complex<float> phase) {
+                sum += static_cast<double>(q.weight * std::norm(spectra_[k][i] - layers.still[i] -
+                                                                times(phase, layers.moving[i])));
+            });
     }
     return sum;
 }
@@ -498,30 +499,25 @@ double LayerFit::strongest_ring(std::span<const Point> shifts) const {
     }
     const Split even = split(spectra[0], where[0]), odd = split(spectra[1], where[1]);
     struct Ring {
-        double still = 0, even = 0, odd = 0, moving = 0, count = 0;
+        Products still, moving;
+        double count = 0;
     };
-    std::array<Ring, 16> rings; // two per octave
-    const auto side = static_cast<double>(std::max(padded_.width, padded_.height));
+    std::array<Ring, rings_of_layers> rings;
     for (std::size_t i = 0; i < frequencies_.size(); ++i) {
         const Frequency& q = frequencies_[i];
         if (std::min(even.determined[i], odd.determined[i]) <= least_determined)
             continue;
-        const auto length = static_cast<double>(std::hypot(q.x, q.y));
-        const double periods = std::max(1., length * side / (2 * std::numbers::pi));
-        Ring& ring =
-            rings[std::min(rings.size() - 1, static_cast<std::size_t>(2 * std::log2(periods)))];
-        ring.still += static_cast<double>(conj_times(even.still[i], odd.still[i]).real());
-        ring.even += static_cast<double>(std::norm(even.still[i]));
-        ring.odd += static_cast<double>(std::norm(odd.still[i]));
-        ring.moving += static_cast<double>(conj_times(even.moving[i], odd.moving[i]).real());
+        Ring& ring = rings[ring_of(static_cast<double>(std::hypot(q.x, q.y)), padded_)];
+        ring.still.add(even.still[i], odd.still[i]);
+        ring.moving.add(even.moving[i], odd.moving[i]);
         ++ring.count;
     }
     double strongest = 0;
     for (const Ring& ring : rings) {
         constexpr double least_count = 4, least_correlation = .8;
-        if (ring.count >= least_count && ring.moving > 0 &&
-            ring.still > least_correlation * std::sqrt(ring.even * ring.odd))
-            strongest = std::max(strongest, ring.still / ring.moving);
+        if (ring.count >= least_count && ring.moving.product > 0 &&
+            ring.still.product > least_correlation * std::sqrt(ring.still.one * ring.still.other))
+            strongest = std::max(strongest, ring.still.product / ring.moving.product);
     }
     return strongest;
 }
@@ -533,9 +529,8 @@ Layers LayerFit::judged(std::vector<Point> shifts) const {
     const std::span<const Point> where(shifts);
     const Split first = split(all.first(half), where.first(half)),
                 second = split(all.subspan(half), where.subspan(half));
-    Layers layers;
-    double moving_power = 0, still_power = 0, other_moving = 0, other_still = 0, determined = 0,
-           weights = 0;
+    Products moving, still;
+    double determined = 0, weights = 0;
     for (std::size_t i = 0; i < frequencies_.size(); ++i) {
         const float least = std::min(first.determined[i], second.determined[i]);
         weights += static_cast<double>(frequencies_[i].weight);
@@ -543,27 +538,20 @@ Layers LayerFit::judged(std::vector<Point> shifts) const {
             continue;
         determined += static_cast<double>(frequencies_[i].weight);
         const auto weight = static_cast<double>(frequencies_[i].weight * least);
-        const auto add = [&](double& sum, std::complex<float> a, std::complex<float> b) {
-            sum += weight * static_cast<double>(conj_times(a, b).real());
-        };
-        add(layers.moving, first.moving[i], second.moving[i]);
-        add(layers.still, first.still[i], second.still[i]);
-        add(moving_power, first.moving[i], first.moving[i]);
-        add(still_power, first.still[i], first.still[i]);
-        add(other_moving, second.moving[i], second.moving[i]);
-        add(other_still, second.still[i], second.still[i]);
+        moving.add(first.moving[i], second.moving[i], weight);
+        still.add(first.still[i], second.still[i], weight);
     }
-    const auto ratio = [](double product, double power, double other) {
-        return power > 0 && other > 0 ? product / std::sqrt(power * other) : 0;
-    };
-    layers.strength = layers.moving > 0 ? std::max(0., layers.still) / layers.moving : 0;
-    layers.moving = ratio(layers.moving, moving_power, other_moving);
-    layers.still = ratio(layers.still, still_power, other_still);
+    Layers layers;
+    layers.strength = moving.product > 0 ? std::max(0., still.product) / moving.product : 0;
+    layers.moving = moving.correlation();
+    layers.still = still.correlation();
     layers.moving_above_noise = moving_above_noise(frequencies_.size());
     layers.ring = strongest_ring(where);
     layers.determined = weights > 0 ? determined / weights : 0;
-    layers.travel =
-        largest_extent(shifts) / static_cast<double>(std::min(shape_.width, shape_.height));
+    const auto [left, right] = std::ranges::minmax(shifts, {}, &Point::x);
+    const auto [top, bottom] = std::ranges::minmax(shifts, {}, &Point::y);
+    layers.travel = std::max(right.x - left.x, bottom.y - top.y) /
+                    static_cast<double>(std::min(shape_.width, shape_.height));
     layers.shifts = std::move(shifts);
     return layers;
 }
@@ -619,23 +607,14 @@ std::optional<Layers> LayerFit::fit(bool quick) {
 /// Returns the highest value of the odd part of the whitened correlation of two images about a
 /// displacement, in standard deviations of its noise.
 double LayerFit::odd_peak(const Pair& pair, Point shift) const {
-    Values values(static_cast<std::size_t>(padded_.elements())), scratch, by_column, by_row;
-    factors_of(shift, by_column, by_row);
-    const auto value = [&](Elements column, Elements row) -> std::complex<float>& {
-        return values[static_cast<std::size_t>((row + padded_.height) % padded_.height *
-                                                   padded_.width +
-                                               (column + padded_.width) % padded_.width)];
-    };
+    Values values(static_cast<std::size_t>(padded_.elements())), scratch;
     double variance = 0;
-    for (std::size_t i = 0; i < frequencies_.size(); ++i) {
-        const Frequency& q = frequencies_[i];
-        const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
-                                                by_row[static_cast<std::size_t>(q.row)]);
+    for_each_phase(shift, [&](std::size_t i, const Frequency& q, std::complex<float> phase) {
         const float odd = conj_times(phase, whitened((*pair.from)[i], (*pair.to)[i])).imag();
-        value(q.column, q.row) = {0, odd};
-        value(-q.column, -q.row) = {0, -odd};
+        values[index(q.column, q.row)] = {0, odd};
+        values[index(-q.column, -q.row)] = {0, -odd};
         variance += 2 * correlated * static_cast<double>(odd * odd);
-    }
+    });
     backward_.transform(values, scratch);
     float highest = 0;
     for (const std::complex<float> one : values)
@@ -654,39 +633,34 @@ bool LayerFit::is_biased(std::span<const Point> shifts) const {
     const Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> principal(moved.transpose() * moved);
     const Eigen::Vector2d direction = principal.eigenvectors().col(1);
     const Eigen::VectorXd along = (moved * direction).normalized();
-    Values change(count), sum(count), by_column, by_row;
+    Values change(count), sum(count);
     std::vector<float> power(count);
     for (std::size_t k = 0; k < frames; ++k) {
-        factors_of(shifts[k], by_column, by_row);
-        for (std::size_t i = 0; i < count; ++i) {
-            const Frequency& q = frequencies_[i];
-            const std::complex<float> phase = times(by_column[static_cast<std::size_t>(q.column)],
-                                                    by_row[static_cast<std::size_t>(q.row)]);
+        const auto amount = static_cast<float>(along[static_cast<Eigen::Index>(k)]);
+        for_each_phase(shifts[k], [&](std::size_t i, const Frequency&, std::complex<float> phase) {
             const std::complex<float> aligned = conj_times(phase, spectra_[k][i]);
-            change[i] += static_cast<float>(along[static_cast<Eigen::Index>(k)]) * aligned;
+            change[i] += amount * aligned;
             sum[i] += aligned;
             power[i] += std::norm(aligned);
-        }
+        });
     }
     struct Bin {
         double information = 0, score = 0, variance = 0, count = 0;
     };
     // The filter of frames leaves hardly anything of shorter waves, less than the edges of gaps.
     const double shortest = around_gaps_.empty() ? highest : 1.8;
-    constexpr std::size_t rings = 16; // two per octave
-    std::array<Bin, rings + 2> bins;
-    const auto side = static_cast<double>(std::max(padded_.width, padded_.height));
+    constexpr std::size_t of_columns = rings_of_layers, of_rows = rings_of_layers + 1;
+    std::array<Bin, rings_of_layers + 2> bins;
     for (std::size_t i = 0; i < count; ++i) {
         const Frequency& q = frequencies_[i];
         const auto x = static_cast<double>(q.x), y = static_cast<double>(q.y);
         const double length = std::hypot(x, y);
         if (length > shortest)
             continue;
-        const double periods = length * side / (2 * std::numbers::pi);
-        const std::size_t ring =
-            std::min(rings - 1, static_cast<std::size_t>(2 * std::log2(std::max(1., periods))));
         const bool is_of_columns = std::min(q.row, padded_.height - q.row) <= 1;
-        Bin& bin = bins[is_of_columns ? rings : q.column <= 1 ? rings + 1 : ring];
+        Bin& bin = bins[is_of_columns   ? of_columns
+                        : q.column <= 1 ? of_rows
+                                        : ring_of(length, padded_)];
         const double slope = x * direction.x() + y * direction.y();
         const double score =
             -each * slope * static_cast<double>(conj_times(sum[i], change[i]).imag());
@@ -743,7 +717,7 @@ bool LayerFit::is_biased(std::span<const Point> shifts) const {
         return false;
     for (std::size_t k = 1; k < frames; ++k) {
         constexpr double rest = 1, least_peak = 6;
-        const Point between{shifts[k].x - shifts[k - 1].x, shifts[k].y - shifts[k - 1].y};
+        const Point between = shifts[k] - shifts[k - 1];
         if (distance(between, {}) < rest &&
             odd_peak({&spectra_[k - 1], &spectra_[k]}, between) > least_peak)
             return true;
@@ -765,8 +739,8 @@ Point LayerFit::locate(std::span<const float> image) const {
         const std::optional<Point> by = step(spectrum, shift, found_, 0);
         if (!by)
             break;
-        shift = {shift.x + by->x, shift.y + by->y};
-        if (std::hypot(by->x, by->y) < stop)
+        shift = shift + *by;
+        if (distance(*by, {}) < stop)
             break;
     }
     return shift;

@@ -113,7 +113,9 @@ class LayerFit {
 
     std::array<Values, 2> spectra_of(std::span<const float> one,
                                      std::span<const float> other) const;
-    void factors_of(Point shift, Values& by_column, Values& by_row) const;
+    std::size_t index(Elements column, Elements row) const;
+    template <class Visit>
+    void for_each_phase(Point shift, const Visit& visit) const;
     struct Peak {
         Point shift;
         bool inverted = false; ///< true if the deepest minimum is deeper than the peak is high

@@ -26,19 +26,6 @@ Elements unwrapped(Elements at, Elements period) {
     return at <= period / 2 ? at : at - period;
 }
 
-/// The spectra of two real images.
-struct TwoSpectra {
-    std::complex<float> f, g;
-};
-
-/// Separates F and G, given F + iG at k and −k. Both images are real, so F(−k) = conj F(k) and
-/// G(−k) = conj G(k).
-TwoSpectra separated(std::complex<float> here, std::complex<float> there) {
-    const std::complex<float> opposite = std::conj(there);
-    const std::complex<float> difference = .5F * (here - opposite);
-    return {.5F * (here + opposite), {difference.imag(), -difference.real()}};
-}
-
 } // namespace
 
 Correlation::Correlation(ImageShape shape, Team* team)
@@ -368,12 +355,6 @@ void RotationSearch::fill(const kernel::FloatImage& reference, const kernel::Flo
     }
 }
 
-/// Returns |F(k)| or |G(k)|, given F + iG at k and −k (see separated()).
-float RotationSearch::modulus(const std::complex<float>& here, const std::complex<float>& there,
-                              bool of_moved) const {
-    return std::abs(of_moved ? here - std::conj(there) : here + std::conj(there));
-}
-
 /// Correlates one ring of the two spectra over the angle.
 void RotationSearch::correlate(Elements ring) {
     const double side = static_cast<double>(std::min(shape_.width, shape_.height));
@@ -385,8 +366,9 @@ void RotationSearch::correlate(Elements ring) {
                                                          padded_.width +
                                                      (column + padded_.width) % padded_.width)];
         };
-        const std::complex<float> here = at(x, y), there = at(-x, -y);
-        return std::pair(modulus(here, there, false), modulus(here, there, true));
+        // F + iG at k and −k gives |F(k)| and |G(k)| (see separated()).
+        const std::complex<float> here = at(x, y), there = std::conj(at(-x, -y));
+        return std::pair(std::abs(here + there), std::abs(here - there));
     };
     for (int i = 0; i < steps; ++i) {
         const double x = frequency * std::cos(i * step) * static_cast<double>(padded_.width);

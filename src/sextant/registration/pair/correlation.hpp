@@ -144,8 +144,6 @@ class RotationSearch {
 
     void fill(const kernel::FloatImage& reference, const kernel::FloatImage& moved);
     void correlate(Elements ring);
-    float modulus(const std::complex<float>& here, const std::complex<float>& there,
-                  bool of_moved) const;
     void choose();
 
     ImageShape shape_, padded_;

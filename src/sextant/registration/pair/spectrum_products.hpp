@@ -26,6 +26,19 @@ inline std::vector<float> tukey(Elements size, double tapered) {
     return window;
 }
 
+/// The spectra of two real images.
+struct TwoSpectra {
+    std::complex<float> f, g;
+};
+
+/// Separates F and G, given F + iG at k and −k. Both images are real, so F(−k) = conj F(k) and
+/// G(−k) = conj G(k).
+inline TwoSpectra separated(std::complex<float> here, std::complex<float> there) {
+    const std::complex<float> opposite = std::conj(there);
+    const std::complex<float> difference = .5F * (here - opposite);
+    return {.5F * (here + opposite), {difference.imag(), -difference.real()}};
+}
+
 /// Returns ab. The operator of the standard library also handles infinities, which takes longer.
 inline std::complex<float> times(std::complex<float> a, std::complex<float> b) {
     return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
