@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/correct/bidirectional.hpp"
 
-#include "sextant/core/text.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <numbers>
-#include <string>
-#include <string_view>
-
-#include <fmt/format.h>
 
 namespace sextant::registration {
 
@@ -52,22 +46,7 @@ Weights weights_at(double position) {
 } // namespace
 
 Codec codec_of(Bidirectional& option) {
-    return {[&option] {
-                if (!option.enabled)
-                    return std::string("off");
-                return option.shift ? fmt::format("{}", *option.shift) : std::string("auto");
-            },
-            [&option](const Field&, std::string_view text) -> std::string {
-                const auto shift = parsed_number<double>(text);
-                if (text == "auto" || text == "off")
-                    option = {text == "auto", {}};
-                else if (shift && std::abs(*shift) <= most_shift)
-                    option = {true, shift};
-                else
-                    return fmt::format("auto, off, or a number from {:g} to {:g}", -most_shift,
-                                       most_shift);
-                return "";
-            }};
+    return codec_of_automatic(option.enabled, option.shift, -most_shift, most_shift);
 }
 
 RowShiftMeter::RowShiftMeter(ImageShape shape)

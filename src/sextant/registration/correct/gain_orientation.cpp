@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/correct/gain_orientation.hpp"
 
+#include "sextant/core/statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,18 +13,14 @@ namespace sextant::registration {
 
 namespace {
 
-/// Returns the logarithm of an image less the mean of that of the four neighbours; NaN at the
-/// border, and where a value is not positive and finite.
+/// Returns the logarithm of an image less the mean of that of the four neighbours; not finite at
+/// the border, and where a value is not positive and finite.
 template <class Value>
 std::vector<double> fine_detail(std::span<const Value> image, ImageShape shape) {
     std::vector<double> logarithms, detail(image.size(), std::numeric_limits<double>::quiet_NaN());
     logarithms.reserve(image.size());
-    for (const Value value : image) {
-        const auto number = static_cast<double>(value);
-        logarithms.push_back(number > 0 && std::isfinite(number)
-                                 ? std::log(number)
-                                 : std::numeric_limits<double>::quiet_NaN());
-    }
+    for (const Value value : image)
+        logarithms.push_back(std::log(static_cast<double>(value)));
     for (Elements y = 1; y + 1 < shape.height; ++y) {
         for (Elements x = 1; x + 1 < shape.width; ++x) {
             const auto i = static_cast<std::size_t>(y * shape.width + x),
@@ -44,12 +42,8 @@ double correlation_of(const std::vector<double>& a, const std::vector<double>& b
             if (std::isfinite(value))
                 sizes.push_back(std::abs(value));
         }
-        if (sizes.empty())
-            return 0.;
-        const auto middle = sizes.begin() + std::ssize(sizes) / 2;
-        std::nth_element(sizes.begin(), middle, sizes.end());
         constexpr double most = 6; // medians
-        return most * *middle;
+        return sizes.empty() ? 0 : most * median(sizes);
     };
     const double most_a = limit_of(a), most_b = limit_of(b);
     double ab = 0, aa = 0, bb = 0;
@@ -112,14 +106,10 @@ std::optional<GainFit> better_gain(std::span<const float> mean, std::span<const 
     GainFit fit;
     fit.given = fit.best = correlation_of(of_mean, of_gain);
     double most = fit.given;
-    for (const GainOrientation one : std::initializer_list<GainOrientation>{{0, Mirror::none},
-                                                                            {0, Mirror::x},
-                                                                            {0, Mirror::y},
-                                                                            {2, Mirror::none},
-                                                                            {1, Mirror::none},
-                                                                            {3, Mirror::none},
-                                                                            {1, Mirror::x},
-                                                                            {1, Mirror::y}}) {
+    constexpr Mirror none = Mirror::none, x = Mirror::x, y = Mirror::y;
+    constexpr GainOrientation all[] = {{0, none}, {0, x},    {0, y}, {2, none},
+                                       {1, none}, {3, none}, {1, x}, {1, y}};
+    for (const GainOrientation one : all) {
         if (one.turns % 2 != 0 && shape.width != shape.height)
             continue;
         const double found = correlation_of(of_mean, oriented(of_gain, shape, one));

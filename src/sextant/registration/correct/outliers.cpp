@@ -56,17 +56,13 @@ kernel::SampleSums wide_sums(std::span<const float> samples, const Interval& int
 /// preserves precision.
 float middle_sample(std::span<const float> samples, const Interval& interval) {
     constexpr std::size_t most = 9;
-    std::vector<float> some;
+    std::vector<double> some;
     for (std::size_t i = 0; i < most; ++i) {
         const float sample = samples[(2 * i + 1) * samples.size() / (2 * most)];
         if (interval.has(sample))
-            some.push_back(sample);
+            some.push_back(static_cast<double>(sample));
     }
-    if (some.empty())
-        return 0;
-    const auto middle = some.begin() + std::ssize(some) / 2;
-    std::nth_element(some.begin(), middle, some.end());
-    return *middle;
+    return some.empty() ? 0 : static_cast<float>(median(some));
 }
 
 SampleMoments moments_of(std::span<const float> samples, const Interval& interval) {
@@ -191,7 +187,7 @@ class Candidates {
                 break;
         }
         add_neighbours(outliers);
-        std::sort(outliers.begin(), outliers.end());
+        std::ranges::sort(outliers);
         outliers.erase(std::unique(outliers.begin(), outliers.end()), outliers.end());
         return outliers;
     }
@@ -322,11 +318,7 @@ class Candidates {
             if (interval_.has(samples_[static_cast<std::size_t>(other)]))
                 near_.push_back(at(other));
         });
-        if (near_.empty())
-            return mean_;
-        const auto middle = near_.begin() + std::ssize(near_) / 2;
-        std::nth_element(near_.begin(), middle, near_.end());
-        return *middle;
+        return near_.empty() ? mean_ : median(near_);
     }
 
     /// Adds pixels next to outliers that exceed half the threshold.
@@ -379,23 +371,25 @@ std::string describe(const OutlierSummary& outliers) {
                : fmt::format("{} outliers, the largest {}", outliers.count, largest);
 }
 
-Codec codec_of(Despike& despike) {
-    return {[&despike] {
-                if (!despike.enabled)
+Codec codec_of_automatic(bool& enabled, std::optional<double>& value, double least, double most) {
+    return {[&enabled, &value] {
+                if (!enabled)
                     return std::string("off");
-                return despike.sigma ? fmt::format("{}", *despike.sigma) : std::string("auto");
+                return value ? fmt::format("{}", *value) : std::string("auto");
             },
-            [&despike](const Field&, std::string_view text) -> std::string {
-                const auto sigma = parsed_number<double>(text);
-                if (text == "auto" || text == "off")
-                    despike = {text == "auto", {}};
-                else if (sigma && *sigma >= least_threshold && *sigma <= most_threshold)
-                    despike = {true, sigma};
-                else
-                    return fmt::format("auto, off, or a number from {:g} to {:g}", least_threshold,
-                                       most_threshold);
+            [&enabled, &value, least, most](const Field&, std::string_view text) -> std::string {
+                const auto number = parsed_number<double>(text);
+                const bool is_word = text == "auto" || text == "off";
+                if (!is_word && !(number && *number >= least && *number <= most))
+                    return fmt::format("auto, off, or a number from {:g} to {:g}", least, most);
+                enabled = text != "off";
+                value = number;
                 return "";
             }};
+}
+
+Codec codec_of(Despike& despike) {
+    return codec_of_automatic(despike.enabled, despike.sigma, least_threshold, most_threshold);
 }
 
 double Despike::threshold() const {

@@ -32,7 +32,9 @@ inline constexpr double automatic_threshold = 8;
 /// The range of Despike::sigma. Noise alone exceeds lower thresholds.
 inline constexpr double least_threshold = 4, most_threshold = 1000;
 
-/// Returns the codec of the option, whose text is "auto", "off" or a number.
+/// Returns the codec of an option whose text is "auto", "off" or a number from `least` to `most`.
+Codec codec_of_automatic(bool& enabled, std::optional<double>& value, double least, double most);
+/// Returns the codec of the option.
 Codec codec_of(Despike& despike);
 
 /// The result of find_outliers().
