@@ -39,15 +39,12 @@ std::span<float> floats_in(std::span<std::byte> buffer) {
 
 ChangedFrames::ChangedFrames(FrameSource& source, RowChange change)
     : FrameSource(source.path(), as_grey_floats(source.header()),
-                  {[this](auto... part) { load(part...); }}),
-      source_(source),
-      change_(std::move(change)) {}
-
-void ChangedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-    const std::span<float> samples = floats_in(to);
-    source_.read_rows(frame, rows, samples);
-    change_(frame, rows, samples);
-}
+                  {[&source, change = std::move(change)](std::int64_t frame, Rows rows,
+                                                         std::span<std::byte> to) {
+                      const std::span<float> samples = floats_in(to);
+                      source.read_rows(frame, rows, samples);
+                      change(frame, rows, samples);
+                  }}) {}
 
 RowChange mirrored_at(std::vector<double> levels) {
     return [levels = std::move(levels)](std::int64_t frame, Rows, std::span<float> samples) {
@@ -81,6 +78,11 @@ namespace {
 /// The minimum number of frames whose mean is searched for defective pixels. With fewer frames, the
 /// mean shows no more than the individual frames do.
 constexpr std::int64_t least_summed = 3;
+
+/// Returns the least number of frames in which a pixel or line occurs often: half of the frames.
+std::int64_t least_often(std::int64_t frames) {
+    return std::max<std::int64_t>(2, (frames + 1) / 2);
+}
 
 bool is_gap(float sample) {
     return !(std::abs(sample) <= std::numeric_limits<float>::max());
@@ -174,7 +176,7 @@ CorrectedFrames::CorrectedFrames(std::unique_ptr<FrameSource> source, double off
     known_defects_ = std::ssize(defects_);
 }
 
-/// Reads a detector image as doubles, so that large offsets can be subtracted exactly.
+/// Reads a detector image, and adds it to the hash and its path to `names`.
 std::vector<double> CorrectedFrames::image_of(const OpenImage& open, std::string& names,
                                               GainOrientation orientation) {
     const std::unique_ptr<FrameSource> source = open();
@@ -197,7 +199,6 @@ void CorrectedFrames::read_detector(const DetectorImages& detector) {
     if (detector.gain)
         gain = image_of(detector.gain, names, detector.gain_orientation);
     double sum = 0;
-    Elements usable = 0;
     const auto is_usable = [&](std::size_t i) {
         return (dark.empty() || std::isfinite(dark[i])) &&
                (gain.empty() || (std::isfinite(gain[i]) && gain[i] > 0)) &&
@@ -205,18 +206,16 @@ void CorrectedFrames::read_detector(const DetectorImages& detector) {
     };
     std::vector<Elements> unusable;
     for (std::size_t i = 0; i < pixels; ++i) {
-        if (!is_usable(i)) {
+        if (is_usable(i))
+            sum += gain.empty() ? 1 : gain[i];
+        else
             unusable.push_back(static_cast<Elements>(i));
-            continue;
-        }
-        sum += gain.empty() ? 1 : gain[i];
-        ++usable;
     }
-    if (usable == 0)
+    if (unusable.size() == pixels)
         throw InvalidData(fmt::format(
             "{}: no pixel can be used, expected a finite dark image and a positive finite gain",
             names));
-    const double mean = sum / static_cast<double>(usable);
+    const double mean = sum / static_cast<double>(pixels - unusable.size());
     dark_.resize(pixels);
     factor_.resize(pixels);
     for (std::size_t i = 0; i < pixels; ++i) {
@@ -231,7 +230,6 @@ void CorrectedFrames::read_detector(const DetectorImages& detector) {
     defects_ = std::move(unusable);
 }
 
-/// Collects the pixels that are listed as defective.
 void CorrectedFrames::mark_defects(const DetectorImages& detector) {
     const ImageShape shape = header().shape;
     if (detector.defects) {
@@ -258,7 +256,6 @@ void CorrectedFrames::mark_defects(const DetectorImages& detector) {
     add_to_hash(hash_, std::as_bytes(std::span(defects_)));
 }
 
-/// Applies the detector calibration to some rows.
 void CorrectedFrames::correct(Rows rows, std::span<float> samples) const {
     const Elements width = header().shape.width;
     if (!factor_.empty()) {
@@ -304,12 +301,11 @@ void CorrectedFrames::inspect(std::int64_t frame, std::span<float> samples) {
     seen.gaps = std::count_if(samples.begin(), samples.end(), is_gap);
     correct({0, shape.height}, samples);
     if (despike_.enabled) {
-        Outliers found = find_outliers(samples, shape, despike_.threshold());
-        seen.pixels = std::move(found.pixels);
+        const Outliers found = find_outliers(samples, shape, despike_.threshold());
         seen.mean = found.mean;
-        for (const Elements pixel : seen.pixels)
-            seen.values.push_back(samples[static_cast<std::size_t>(pixel)]);
-        set_gaps(seen.pixels, {0, shape.height}, shape.width, samples);
+        for (const Elements pixel : found.pixels)
+            seen.pixels.push_back({pixel, samples[static_cast<std::size_t>(pixel)]});
+        set_gaps(found.pixels, {0, shape.height}, shape.width, samples);
         seen.blank = find_blank_lines(samples, shape);
     }
     if (inspected_.contains(frame))
@@ -326,17 +322,16 @@ void CorrectedFrames::inspect(std::int64_t frame, std::span<float> samples) {
 }
 
 void CorrectedFrames::summarise(Inspected& frame) const {
-    frame.outliers = {std::ssize(frame.pixels)};
-    double farthest = -1;
-    for (std::size_t i = 0; i < frame.pixels.size(); ++i) {
-        const auto value = static_cast<double>(frame.values[i]);
-        if (std::abs(value - frame.mean) <= farthest)
-            continue;
-        farthest = std::abs(value - frame.mean);
-        frame.outliers.value = value + offset_;
-        frame.outliers.x = frame.pixels[i] % header().shape.width;
-        frame.outliers.y = frame.pixels[i] / header().shape.width;
-    }
+    frame.outliers = {};
+    if (frame.pixels.empty())
+        return;
+    const auto [pixel, value] =
+        *std::ranges::max_element(frame.pixels, {}, [&](const OutlierPixel& one) {
+            return std::abs(static_cast<double>(one.value) - frame.mean);
+        });
+    const Elements width = header().shape.width;
+    frame.outliers = {std::ssize(frame.pixels), static_cast<double>(value) + offset_, pixel % width,
+                      pixel / width};
 }
 
 const CorrectedFrames::Inspected& CorrectedFrames::inspected(std::int64_t frame) const {
@@ -353,8 +348,10 @@ OutlierSummary CorrectedFrames::outliers(std::int64_t frame) const {
 
 void CorrectedFrames::settle(const Communicator& communicator) {
     if (despike_.enabled) {
-        find_defects(communicator);
-        share_blank_lines(communicator);
+        const std::vector<std::int64_t> counts = communicator.all_gather(std::ssize(inspected_));
+        const auto frames = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+        find_defects(communicator, frames);
+        share_blank_lines(communicator, frames);
     }
     first_.resize(static_cast<std::size_t>(header().frames) + 1);
     settled_ = true;
@@ -363,25 +360,23 @@ void CorrectedFrames::settle(const Communicator& communicator) {
     sum_ = {};
 }
 
-/// Finds the defective pixels and all-gathers the other outliers.
-void CorrectedFrames::find_defects(const Communicator& communicator) {
-    struct OutlierPixel {
+/// Finds the defective pixels and all-gathers the other outliers. `frames`: the number of frames
+/// that were inspected on all ranks.
+void CorrectedFrames::find_defects(const Communicator& communicator, std::int64_t frames) {
+    struct FramePixel {
         std::int64_t frame;
         Elements pixel;
     };
-    std::vector<OutlierPixel> own;
+    std::vector<FramePixel> own;
     for (const auto& [frame, seen] : inspected_)
-        for (const Elements pixel : seen.pixels)
-            own.push_back({frame, pixel});
-    std::vector<OutlierPixel> all = all_gather_lists(communicator, own);
-    const std::vector<std::int64_t> counts = communicator.all_gather(std::ssize(inspected_));
-    const auto frames = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+        for (const OutlierPixel& one : seen.pixels)
+            own.push_back({frame, one.pixel});
+    std::vector<FramePixel> all = all_gather_lists(communicator, own);
 
     std::vector<Elements> pixels;
-    for (const OutlierPixel& one : all)
+    for (const FramePixel& one : all)
         pixels.push_back(one.pixel);
-    const std::vector<Elements> often =
-        frequent_pixels(std::move(pixels), std::max<std::int64_t>(2, (frames + 1) / 2));
+    const std::vector<Elements> often = frequent_pixels(std::move(pixels), least_often(frames));
     defects_.insert(defects_.end(), often.begin(), often.end());
 
     if (frames >= least_summed) {
@@ -395,12 +390,16 @@ void CorrectedFrames::find_defects(const Communicator& communicator) {
         defects_.insert(defects_.end(), found.pixels.begin(), found.pixels.end());
     }
     sort_without_duplicates(defects_);
-    forget_defects();
-
-    std::erase_if(all, [this](const OutlierPixel& one) { return contains(defects_, one.pixel); });
+    const auto is_defective = [this](const auto& one) { return contains(defects_, one.pixel); };
+    for (auto& [number, frame] : inspected_) {
+        std::erase_if(frame.pixels, is_defective);
+        summarise(frame);
+        frame.pixels = {};
+    }
+    std::erase_if(all, is_defective);
     first_.assign(static_cast<std::size_t>(header().frames) + 1, 0);
     // Ordered by frame, because each rank has a block of frames.
-    for (const OutlierPixel& one : all) {
+    for (const FramePixel& one : all) {
         pixels_.push_back(one.pixel);
         ++first_[static_cast<std::size_t>(one.frame) + 1];
     }
@@ -423,7 +422,7 @@ void CorrectedFrames::compare_gain() {
 
 /// All-gathers the blank lines of all frames. Drops lines that are blank in at least half of the
 /// frames and lines that are as noisy as the dimmest lines of a typical frame.
-void CorrectedFrames::share_blank_lines(const Communicator& communicator) {
+void CorrectedFrames::share_blank_lines(const Communicator& communicator, std::int64_t frames) {
     std::vector<FrameBand> own;
     std::vector<double> dimmest_rows, dimmest_columns;
     for (const auto& [frame, seen] : inspected_) {
@@ -441,8 +440,6 @@ void CorrectedFrames::share_blank_lines(const Communicator& communicator) {
         constexpr double most = .1;
         return !(one.band.activity < most * (one.band.columns ? dimmest_column : dimmest_row));
     });
-    const std::vector<std::int64_t> counts = communicator.all_gather(std::ssize(inspected_));
-    const auto frames = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
     const ImageShape shape = header().shape;
     std::vector<std::int64_t> rows(static_cast<std::size_t>(shape.height)),
         columns(static_cast<std::size_t>(shape.width));
@@ -453,13 +450,11 @@ void CorrectedFrames::share_blank_lines(const Communicator& communicator) {
     for (const FrameBand& one : bands_)
         for (std::int64_t& blank_in : lines_of(one.band))
             ++blank_in;
-    const std::int64_t often = std::max<std::int64_t>(2, (frames + 1) / 2);
     std::erase_if(bands_, [&](const FrameBand& one) {
-        return std::ranges::max(lines_of(one.band)) >= often;
+        return std::ranges::max(lines_of(one.band)) >= least_often(frames);
     });
 }
 
-/// Returns the blank lines of a frame.
 std::span<const CorrectedFrames::FrameBand> CorrectedFrames::bands_of(std::int64_t frame) const {
     return equal_range(bands_, frame, &FrameBand::frame);
 }
@@ -471,24 +466,6 @@ std::int64_t CorrectedFrames::blank(std::int64_t frame) const {
     for (const FrameBand& one : bands_of(frame))
         bands.push_back(one.band);
     return samples_in(bands, header().shape);
-}
-
-/// Removes the outliers at defective pixels from the summaries of this rank's frames.
-void CorrectedFrames::forget_defects() {
-    for (auto& [number, frame] : inspected_) {
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < frame.pixels.size(); ++i) {
-            if (contains(defects_, frame.pixels[i]))
-                continue;
-            frame.pixels[kept] = frame.pixels[i];
-            frame.values[kept++] = frame.values[i];
-        }
-        frame.pixels.resize(kept);
-        frame.values.resize(kept);
-        summarise(frame);
-        frame.pixels = {};
-        frame.values = {};
-    }
 }
 
 std::int64_t CorrectedFrames::defects() const {

@@ -33,12 +33,6 @@ class ChangedFrames : public FrameSource {
   public:
     /// The source must outlive this object.
     ChangedFrames(FrameSource& source, RowChange change);
-
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
-
-    FrameSource& source_;
-    RowChange change_;
 };
 
 /// Inverts the contrast of some frames: a sample T becomes 2 · level − T, where `level` is the
@@ -139,12 +133,15 @@ class CorrectedFrames : public FrameSource {
     std::unique_ptr<FrameSource> release() && { return std::move(source_); }
 
   private:
+    struct OutlierPixel {
+        Elements pixel;
+        float value;
+    };
     struct Inspected {
         std::int64_t gaps = 0;
         OutlierSummary outliers;
-        std::vector<Elements> pixels; ///< indices of the outliers, in order
-        std::vector<float> values;    ///< samples of the outliers
-        double mean = 0;              ///< mean of the frame
+        std::vector<OutlierPixel> pixels; ///< in order; empty after settle()
+        double mean = 0;                  ///< mean of the frame
         BlankLines blank;
     };
     struct FrameBand {
@@ -164,10 +161,9 @@ class CorrectedFrames : public FrameSource {
                                  GainOrientation orientation = {});
     void compare_gain();
     void mark_defects(const DetectorImages& detector);
-    void find_defects(const Communicator& communicator);
-    void share_blank_lines(const Communicator& communicator);
+    void find_defects(const Communicator& communicator, std::int64_t frames);
+    void share_blank_lines(const Communicator& communicator, std::int64_t frames);
     std::span<const FrameBand> bands_of(std::int64_t frame) const;
-    void forget_defects();
 
     std::unique_ptr<FrameSource> source_;
     double offset_;
