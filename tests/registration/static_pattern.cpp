@@ -170,8 +170,8 @@ TEST(StaticPattern, is_the_same_on_any_number_of_ranks) {
                              three = registered(series, StaticSearch::automatic, 3);
     ASSERT_TRUE(one.static_pattern && three.static_pattern);
     EXPECT_EQ(one.static_pattern->constant, three.static_pattern->constant);
-    for (std::size_t i = 0; i < one.static_pattern->known.size(); i += 17)
-        EXPECT_NEAR(one.static_pattern->known[i], three.static_pattern->known[i], .02);
+    for (std::size_t i = 0; i < one.static_pattern->of_results.size(); i += 17)
+        EXPECT_NEAR(one.static_pattern->of_results[i], three.static_pattern->of_results[i], .02);
     for (std::size_t i = 0; i < one.frames.size(); ++i)
         EXPECT_NEAR(one.frames[i].result.motion.tx, three.frames[i].result.motion.tx, .005);
 }

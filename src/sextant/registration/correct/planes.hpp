@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/array/frame_source.hpp"
 #include "sextant/comm/communicator.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace sextant::registration {
@@ -40,6 +42,34 @@ inline void add_planes(const Communicator& communicator, std::span<float> plane)
             sum += static_cast<double>(one);
         return static_cast<float>(sum);
     });
+}
+
+/// Subtracts values that are given at the centres of square cells, interpolated between the
+/// centres, from some rows of a frame.
+///
+/// Input     one value per cell; the number of cells along each axis; the side of a cell in pixels.
+inline void subtract_between_cells(std::span<const float> values, ImageShape cells, Elements side,
+                                   Rows rows, std::span<float> samples) {
+    const auto between = [side](Elements pixel, Elements count) {
+        const double place = (static_cast<double>(pixel) + .5) / static_cast<double>(side) - .5;
+        const double inside = std::clamp(place, 0., static_cast<double>(count - 1));
+        const auto first = static_cast<Elements>(inside);
+        return std::tuple(first, std::min(first + 1, count - 1),
+                          static_cast<float>(inside - static_cast<double>(first)));
+    };
+    const Elements width = std::ssize(samples) / rows.count();
+    for (Elements y = rows.first; y < rows.last; ++y) {
+        const auto [above, below, down] = between(y, cells.height);
+        const float* const upper = values.data() + above * cells.width;
+        const float* const lower = values.data() + below * cells.width;
+        float* const row = samples.data() + (y - rows.first) * width;
+        for (Elements x = 0; x < width; ++x) {
+            const auto [left, right, along] = between(x, cells.width);
+            const float top = upper[left] + along * (upper[right] - upper[left]);
+            const float bottom = lower[left] + along * (lower[right] - lower[left]);
+            row[x] -= top + down * (bottom - top);
+        }
+    }
 }
 
 } // namespace sextant::registration

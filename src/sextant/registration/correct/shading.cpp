@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/correct/shading.hpp"
 
+#include "sextant/registration/correct/planes.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -68,21 +70,6 @@ double local_fit(const std::vector<float>& means, ImageShape cells, Elements col
     constexpr double little = 1e-6; // a slope is 0 if gaps leave it undetermined
     normal.diagonal().tail<2>().array() += little;
     return normal(0, 0) > 0 ? Eigen::Vector3d(normal.ldlt().solve(right))[0] : std::nan("");
-}
-
-/// The position of a pixel between two cell centres: both cells, and the weight of the second.
-struct BetweenCells {
-    Elements first, second;
-    float share;
-};
-
-BetweenCells between_cells(Elements pixel, Elements cells) {
-    constexpr double middle = static_cast<double>(side_of_cell - 1) / 2;
-    const double at = std::clamp((static_cast<double>(pixel) - middle) / side_of_cell, 0.,
-                                 static_cast<double>(cells - 1));
-    const auto first = static_cast<Elements>(at);
-    return {first, std::min(first + 1, cells - 1),
-            static_cast<float>(at - static_cast<double>(first))};
 }
 
 } // namespace
@@ -212,25 +199,6 @@ std::vector<float> smoothed(std::span<const float> samples, ImageShape shape, Im
     return smooth;
 }
 
-/// Subtracts the shading, interpolated between cell centres.
-void subtract_shading(const std::vector<float>& of_cells, ImageShape cells, ImageShape shape,
-                      Rows rows, std::span<float> samples) {
-    for (Elements y = rows.first; y < rows.last; ++y) {
-        const BetweenCells down = between_cells(y, cells.height);
-        const float* const above = of_cells.data() + down.first * cells.width;
-        const float* const below = of_cells.data() + down.second * cells.width;
-        float* const row = samples.data() + (y - rows.first) * shape.width;
-        for (Elements x = 0; x < shape.width; ++x) {
-            const BetweenCells along = between_cells(x, cells.width);
-            const float upper =
-                above[along.first] + along.share * (above[along.second] - above[along.first]);
-            const float lower =
-                below[along.first] + along.share * (below[along.second] - below[along.first]);
-            row[x] -= upper + down.share * (lower - upper);
-        }
-    }
-}
-
 } // namespace
 
 RowChange without_shading(FrameSource& source) {
@@ -246,7 +214,7 @@ RowChange without_shading(FrameSource& source) {
             source.read_frame(frame, whole);
             at = shadings.emplace(frame, smoothed(whole, shape, cells)).first;
         }
-        subtract_shading(at->second, cells, shape, rows, samples);
+        subtract_between_cells(at->second, cells, side_of_cell, rows, samples);
     };
 }
 

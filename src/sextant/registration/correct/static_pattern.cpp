@@ -21,31 +21,6 @@ constexpr std::int64_t most_frames = 24;
 constexpr float unseen = std::numeric_limits<float>::infinity();
 constexpr float differs = std::numeric_limits<float>::quiet_NaN();
 
-/// Adds `values`, given per reduced pixel, to whole rows, interpolated between the centres of
-/// reduced pixels.
-void add_interpolated(std::span<const float> values, ImageShape reduced, Elements factor,
-                      float weight, ImageShape shape, std::span<float> to) {
-    const auto between = [factor](Elements at, Elements size) {
-        const double place = (static_cast<double>(at) + .5) / static_cast<double>(factor) - .5;
-        const double inside = std::clamp(place, 0., static_cast<double>(size - 1));
-        const auto first = static_cast<Elements>(inside);
-        return std::tuple(first, std::min(first + 1, size - 1),
-                          static_cast<float>(inside - static_cast<double>(first)));
-    };
-    for (Elements y = 0; y < shape.height; ++y) {
-        const auto [above, below, down] = between(y, reduced.height);
-        const float* const upper = values.data() + above * reduced.width;
-        const float* const lower = values.data() + below * reduced.width;
-        float* const row = to.data() + y * shape.width;
-        for (Elements x = 0; x < shape.width; ++x) {
-            const auto [left, right, along] = between(x, reduced.width);
-            const float top = upper[left] + along * (upper[right] - upper[left]);
-            const float bottom = lower[left] + along * (lower[right] - lower[left]);
-            row[x] += weight * (top + down * (bottom - top));
-        }
-    }
-}
-
 void subtract_mean(std::span<float> values) {
     double sum = 0;
     for (const float value : values)
@@ -114,16 +89,16 @@ PatternView pattern_view(ImageShape frame, std::int64_t frames) {
     return view;
 }
 
-std::vector<float> seen_in(const PatternView& view, const Pyramid& frame) {
+std::vector<float> viewed_part(const PatternView& view, const Pyramid& frame) {
     const kernel::FloatImage image = frame.level(view.level);
     const auto scale = static_cast<float>(1 / frame.scale());
-    std::vector<float> seen;
-    seen.reserve(static_cast<std::size_t>(view.area.shape.elements()));
+    std::vector<float> part;
+    part.reserve(static_cast<std::size_t>(view.area.shape.elements()));
     for (Elements y = view.area.y; y < view.area.y + view.area.shape.height; ++y) {
         for (Elements x = view.area.x; x < view.area.x + view.area.shape.width; ++x)
-            seen.push_back(scale * image.at(x, y));
+            part.push_back(scale * image.at(x, y));
     }
-    return seen;
+    return part;
 }
 
 std::vector<std::int64_t> frames_for_layers(std::int64_t frames, ImageShape shape) {
@@ -137,7 +112,7 @@ std::vector<std::int64_t> frames_for_layers(std::int64_t frames, ImageShape shap
 }
 
 std::vector<float> StaticPattern::image() const {
-    std::vector<float> image = known;
+    std::vector<float> image = of_results;
     for (const Elements pixel : constant)
         image[static_cast<std::size_t>(pixel)] = std::numeric_limits<float>::quiet_NaN();
     return image;
@@ -190,16 +165,6 @@ StaticSum::Values StaticSum::spectrum_of(std::span<const float> samples, float m
     return values;
 }
 
-/// Returns the factors of displacements along x or y, per column or per row of a transform.
-std::vector<StaticSum::Values> StaticSum::factors_of(std::span<const Point> shifts, Elements size,
-                                                     bool rows) const {
-    std::vector<Values> all;
-    for (const Point shift : shifts)
-        all.push_back(factors_of_displacement(size, (rows ? shift.y : shift.x) /
-                                                        static_cast<double>(factor_)));
-    return all;
-}
-
 void StaticSum::add(std::span<const float> samples, std::optional<Point> displaced) {
     double sum = 0, count = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -215,19 +180,20 @@ void StaticSum::add(std::span<const float> samples, std::optional<Point> displac
     }
     if (!displaced)
         return;
-    const Point shift = *displaced;
+    const Point shift{displaced->x / static_cast<double>(factor_),
+                      displaced->y / static_cast<double>(factor_)};
     const auto mean = static_cast<float>(count > 0 ? sum / count : 0);
     for (std::size_t i = 0; i < samples.size(); ++i)
         sum_[i] += std::isfinite(samples[i]) ? samples[i] - mean : 0;
     const Values spectrum = spectrum_of(samples, mean);
-    const Values columns = factors_of({&shift, 1}, padded_.width, false).front(),
-                 rows = factors_of({&shift, 1}, padded_.height, true).front();
+    const Values columns = factors_of_displacement(padded_.width, shift.x),
+                 rows = factors_of_displacement(padded_.height, shift.y);
     for (Elements y = 0; y < padded_.height; ++y) {
         for (Elements x = 0; x < padded_.width; ++x) {
             const auto i = static_cast<std::size_t>(y * padded_.width + x);
             const std::complex<float> phase =
                 times(columns[static_cast<std::size_t>(x)], rows[static_cast<std::size_t>(y)]);
-            aligned_[i] += times(std::conj(phase), spectrum[i]);
+            aligned_[i] += conj_times(phase, spectrum[i]);
         }
     }
     shifts_.push_back(shift);
@@ -248,18 +214,21 @@ StaticPattern StaticSum::pattern(const Communicator& communicator) {
     pattern.shape = shape_;
     pattern.constant = areas_of(same_, shape_);
     if (shifts.empty()) {
-        pattern.matched = pattern.known = std::vector<float>(sum_.size());
+        pattern.of_matching = pattern.of_results = std::vector<float>(sum_.size());
         return pattern;
     }
     add_planes(communicator, sum_);
     add_planes(communicator, {reinterpret_cast<float*>(aligned_.data()), 2 * aligned_.size()});
     const float each = 1 / static_cast<float>(shifts.size());
-    pattern.matched = sum_;
-    for (float& value : pattern.matched)
+    pattern.of_matching = sum_;
+    for (float& value : pattern.of_matching)
         value *= each;
-    Values mean = spectrum_of(pattern.matched, 0);
-    const std::vector<Values> columns = factors_of(shifts, padded_.width, false),
-                              rows = factors_of(shifts, padded_.height, true);
+    Values mean = spectrum_of(pattern.of_matching, 0);
+    std::vector<Values> columns, rows;
+    for (const Point shift : shifts) {
+        columns.push_back(factors_of_displacement(padded_.width, shift.x));
+        rows.push_back(factors_of_displacement(padded_.height, shift.y));
+    }
     // The two corrections are real images; they are transformed as the parts of a complex one.
     for (Elements y = 0; y < padded_.height; ++y) {
         for (Elements x = 0; x < padded_.width; ++x) {
@@ -291,19 +260,19 @@ StaticPattern StaticSum::pattern(const Communicator& communicator) {
             unknown.push_back(scale * both.imag());
         }
     }
-    add_interpolated(of_specimen, reduced_, factor_, -1, shape_, pattern.matched);
-    subtract_mean(pattern.matched);
-    pattern.known = pattern.matched;
-    add_interpolated(unknown, reduced_, factor_, -1, shape_, pattern.known);
-    for (std::vector<float>* values : {&pattern.matched, &pattern.known}) {
+    subtract_between_cells(of_specimen, reduced_, factor_, {0, shape_.height}, pattern.of_matching);
+    subtract_mean(pattern.of_matching);
+    pattern.of_results = pattern.of_matching;
+    subtract_between_cells(unknown, reduced_, factor_, {0, shape_.height}, pattern.of_results);
+    for (std::vector<float>* values : {&pattern.of_matching, &pattern.of_results}) {
         for (const Elements pixel : pattern.constant)
             (*values)[static_cast<std::size_t>(pixel)] = 0;
         subtract_mean(*values);
     }
     double squares = 0;
-    for (const float value : pattern.known)
+    for (const float value : pattern.of_results)
         squares += static_cast<double>(value) * static_cast<double>(value);
-    pattern.deviation = std::sqrt(squares / static_cast<double>(pattern.known.size()));
+    pattern.deviation = std::sqrt(squares / static_cast<double>(pattern.of_results.size()));
     return pattern;
 }
 

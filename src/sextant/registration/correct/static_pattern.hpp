@@ -35,7 +35,7 @@ struct PatternView {
 PatternView pattern_view(ImageShape frame, std::int64_t frames);
 
 /// Returns this part of a frame, in units of the frame's samples.
-std::vector<float> seen_in(const PatternView& view, const Pyramid& frame);
+std::vector<float> viewed_part(const PatternView& view, const Pyramid& frame);
 
 /// Returns the frames, at most 24 and evenly spread, from which the layers are found; none of
 /// frames of less than 32 pixels per side.
@@ -46,17 +46,17 @@ struct StaticPattern {
     ImageShape shape; ///< of the frames that are compared
     /// The pattern that is subtracted for registration. At wavelengths at which the layers cannot
     /// be separated, it is the mean of the series.
-    std::vector<float> matched;
+    std::vector<float> of_matching;
     /// The pattern that is subtracted from results. It is 0 at these wavelengths, so that nothing
     /// of the specimen is subtracted.
-    std::vector<float> known;
+    std::vector<float> of_results;
     /// Pixels with the same sample in all frames, for example behind a beam stop. They become gaps.
     std::vector<Elements> constant;
-    double deviation = 0; ///< standard deviation of `known`
+    double deviation = 0; ///< standard deviation of `of_results`
     /// By frame: the factor by which the pattern is multiplied.
     std::vector<float> levels;
 
-    /// Returns `known` as an image, with NaN at constant pixels.
+    /// Returns `of_results` as an image, with NaN at constant pixels.
     std::vector<float> image() const;
 };
 
@@ -89,7 +89,6 @@ class StaticSum {
     using Values = std::vector<std::complex<float>>;
 
     Values spectrum_of(std::span<const float> samples, float mean);
-    std::vector<Values> factors_of(std::span<const Point> shifts, Elements size, bool rows) const;
 
     ImageShape shape_, reduced_, padded_;
     Elements factor_; ///< width of a reduced pixel
@@ -97,7 +96,7 @@ class StaticSum {
     std::vector<float> sum_;  ///< of the frames without their means
     std::vector<float> same_; ///< the sample of all frames; NaN: they differ; infinite: no frames
     Values aligned_, scratch_;
-    std::vector<Point> shifts_;
+    std::vector<Point> shifts_; ///< reduced pixels
 };
 
 } // namespace sextant::registration

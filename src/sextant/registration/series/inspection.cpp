@@ -71,9 +71,9 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
         frames.emplace_back().frame = frame;
         all.push_back(inspected(reader, context.corrections, frames.back()));
         if (all.back().readable && std::ranges::binary_search(for_layers, frame)) {
-            const std::vector<float> seen = seen_in(view, reader.pyramid(frame));
-            inspection.seen_frames.push_back(frame);
-            inspection.seen.insert(inspection.seen.end(), seen.begin(), seen.end());
+            const std::vector<float> part = viewed_part(view, reader.pyramid(frame));
+            inspection.viewed_frames.push_back(frame);
+            inspection.views.insert(inspection.views.end(), part.begin(), part.end());
         }
         if (measures_rows(context, frame) && all.back().readable) {
             RowShiftMeter meter(context.source.header().shape);
@@ -466,8 +466,8 @@ void compare(SeriesState& state, FrameSource& frames) {
                                            "in the part that is compared, " + one.left_out);
     }
     inspection.team = std::move(again.team);
-    inspection.seen = std::move(again.seen);
-    inspection.seen_frames = std::move(again.seen_frames);
+    inspection.views = std::move(again.views);
+    inspection.viewed_frames = std::move(again.viewed_frames);
 }
 
 void open_series(SeriesState& state) {

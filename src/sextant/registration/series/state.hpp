@@ -114,8 +114,8 @@ struct SeriesInspection {
     std::shared_ptr<Team> team = {}; ///< the threads of this rank
     /// The numbers of this rank's frames from which layers are computed (frames_for_layers()), and
     /// the parts of these frames, one after another.
-    std::vector<std::int64_t> seen_frames = {};
-    std::vector<float> seen = {};
+    std::vector<std::int64_t> viewed_frames = {};
+    std::vector<float> views = {};
 };
 
 /// The state of registering a series on one rank. The steps of SeriesRegistration modify it one

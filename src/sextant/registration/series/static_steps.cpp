@@ -22,16 +22,15 @@ namespace {
 /// the samples are differences.
 std::vector<float> levels_of(const SeriesInspection& inspection) {
     std::vector<FrameStatistics> usable;
-    double least = HUGE_VAL, most = 0;
-    for (const std::int64_t frame : inspection.usable) {
+    for (const std::int64_t frame : inspection.usable)
         usable.push_back(inspection.statistics[static_cast<std::size_t>(frame)]);
-        least = std::min(least, usable.back().mean);
-        most = std::max(most, usable.back().mean);
-    }
     std::vector<float> levels(inspection.statistics.size(), 1);
+    if (usable.empty())
+        return levels;
     const double usual = usual_mean(usable);
+    const auto [least, most] = std::ranges::minmax(usable, {}, &FrameStatistics::mean);
     constexpr double little = 1.1;
-    if (!(usual > 0 && least > 0 && most > little * least))
+    if (!(usual > 0 && least.mean > 0 && most.mean > little * least.mean))
         return levels;
     for (const std::int64_t frame : inspection.usable) {
         const auto at = static_cast<std::size_t>(frame);
@@ -41,22 +40,23 @@ std::vector<float> levels_of(const SeriesInspection& inspection) {
 }
 
 /// All-gathers the parts of usable frames from which layers are computed. Collective.
-std::vector<std::vector<float>> gather_seen(SeriesState& state) {
+std::vector<std::vector<float>> gather_views(SeriesState& state) {
     SeriesInspection& inspection = state.inspection;
     const std::vector<float> levels = levels_of(inspection);
     const std::vector<std::int64_t> frames =
-        all_gather_lists(state.communicator, inspection.seen_frames);
-    const std::vector<float> seen = all_gather_lists(state.communicator, inspection.seen);
-    inspection.seen = {};
+        all_gather_lists(state.communicator, inspection.viewed_frames);
+    const std::vector<float> views = all_gather_lists(state.communicator, inspection.views);
+    inspection.views = {};
     std::vector<std::vector<float>> images;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        const auto size = static_cast<std::ptrdiff_t>(seen.size() / frames.size());
-        const auto first = seen.begin() + static_cast<std::ptrdiff_t>(i) * size;
-        if (!std::ranges::binary_search(inspection.usable, frames[i]))
+    auto view = views.begin();
+    for (const std::int64_t frame : frames) {
+        const auto first = view;
+        view += std::ssize(views) / std::ssize(frames);
+        if (!std::ranges::binary_search(inspection.usable, frame))
             continue;
-        images.emplace_back(first, first + size);
+        images.emplace_back(first, view);
         for (float& sample : images.back())
-            sample /= levels[static_cast<std::size_t>(frames[i])];
+            sample /= levels[static_cast<std::size_t>(frame)];
     }
     return images;
 }
@@ -71,40 +71,23 @@ void add_frames(SeriesState& state, const LayerFit* layers, StaticSum& sum) {
     std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
     const std::vector<float> levels = levels_of(state.inspection);
     const std::vector<FrameRegistration>& frames = state.inspection.frames;
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        state.context->step("separate static pattern", static_cast<std::int64_t>(i),
-                            std::ssize(frames));
-        if (!frames[i].left_out.empty())
+    std::int64_t done = 0;
+    for (const FrameRegistration& frame : frames) {
+        state.context->step("separate static pattern", done++, std::ssize(frames));
+        if (!frame.left_out.empty())
             continue;
-        source.read_frame(frames[i].frame, samples);
+        source.read_frame(frame.frame, samples);
         std::optional<Point> shift;
         if (layers) {
             for (float& sample : samples)
-                sample /= levels[static_cast<std::size_t>(frames[i].frame)];
+                sample /= levels[static_cast<std::size_t>(frame.frame)];
             pyramid.fill(view_of(samples, shape));
-            const Point seen = layers->locate(seen_in(view, pyramid));
-            shift = {view.unit() * seen.x, view.unit() * seen.y};
+            const Point in_view = layers->locate(viewed_part(view, pyramid));
+            shift = {view.unit() * in_view.x, view.unit() * in_view.y};
         }
         sum.add(samples, shift);
     }
 }
-
-} // namespace
-
-void subtract(SeriesState& state, StaticPattern found) {
-    const auto pattern = std::make_shared<const StaticPattern>(std::move(found));
-    FrameSource& compared = state.flattened        ? *state.flattened
-                            : state.matched_frames ? *state.matched_frames
-                                                   : *state.source;
-    state.without_static =
-        std::make_unique<ChangedFrames>(compared, without_static(pattern, &StaticPattern::matched));
-    if (pattern->shape == state.source->header().shape)
-        state.shown_without_static = std::make_unique<ChangedFrames>(
-            *state.source, without_static(pattern, &StaticPattern::known));
-    state.result.static_pattern = pattern;
-}
-
-namespace {
 
 /// Computes the static pattern and subtracts it from now on; without layers, only constant pixels
 /// are removed. Returns false if there is nothing to remove. Collective.
@@ -126,7 +109,7 @@ bool remove_pattern(SeriesState& state, const LayerFit* layers) {
 }
 
 /// Results from the parts of frames that were kept during the inspection.
-struct Seen {
+struct LayerSearch {
     std::optional<LayerFit> fit;
     std::optional<Layers> layers; ///< none if there is clearly no static layer
     bool constant = false;        ///< has_constant_pixels()
@@ -159,22 +142,35 @@ bool has_constant_pixels(std::span<const std::vector<float>> images) {
     return false;
 }
 
-Seen look_for_layers(SeriesState& state) {
-    Seen seen;
+LayerSearch look_for_layers(SeriesState& state) {
+    LayerSearch found;
     const FrameHeader& header = state.context->source.header();
     const ImageShape shape = pattern_view(header.shape, header.frames).area.shape;
-    const std::vector<std::vector<float>> images = gather_seen(state);
+    const std::vector<std::vector<float>> images = gather_views(state);
     agree(state.communicator, [&] {
         if (images.size() < 2)
             return;
-        seen.constant = has_constant_pixels(images);
-        seen.fit.emplace(shape, images);
-        seen.layers = seen.fit->fit(true);
+        found.constant = has_constant_pixels(images);
+        found.fit.emplace(shape, images);
+        found.layers = found.fit->fit(true);
     });
-    return seen;
+    return found;
 }
 
 } // namespace
+
+void subtract(SeriesState& state, StaticPattern found) {
+    const auto pattern = std::make_shared<const StaticPattern>(std::move(found));
+    FrameSource& compared = state.flattened        ? *state.flattened
+                            : state.matched_frames ? *state.matched_frames
+                                                   : *state.source;
+    state.without_static = std::make_unique<ChangedFrames>(
+        compared, without_static(pattern, &StaticPattern::of_matching));
+    if (pattern->shape == state.source->header().shape)
+        state.shown_without_static = std::make_unique<ChangedFrames>(
+            *state.source, without_static(pattern, &StaticPattern::of_results));
+    state.result.static_pattern = pattern;
+}
 
 void remove_static(SeriesState& state) {
     if (state.options.static_pattern == StaticSearch::off)
@@ -185,24 +181,24 @@ void remove_static(SeriesState& state) {
         return may_grow ? layers.has_still_layer() && layers.moves_far()
                         : layers.has_still_layer() || layers.biased;
     };
-    Seen seen = look_for_layers(state);
-    if (!seen.layers)
+    LayerSearch found = look_for_layers(state);
+    if (!found.layers)
         return;
-    if (((seen.constant && !may_grow) || stands_still(*seen.layers)) &&
+    if (((found.constant && !may_grow) || stands_still(*found.layers)) &&
         remove_pattern(state, nullptr))
-        seen = look_for_layers(state);
-    if (!seen.layers || !stands_still(*seen.layers))
+        found = look_for_layers(state);
+    if (!found.layers || !stands_still(*found.layers))
         return;
     // If the specimen moves little, the layers are not known well enough. In a few frames without
     // noise, the border of the window may look like a weak static layer.
-    const Layers& layers = *seen.layers;
+    const Layers& layers = *found.layers;
     const bool moves = spread_of(layers.shifts) >= least_spread;
     const bool is_certain =
         layers.shifts.size() >= LayerFit::many_frames || layers.strength > least_strength;
     const bool is_known = layers.has_still_layer() && moves && (layers.biased || is_certain);
     state.result.static_bias = !is_known && (layers.biased || moves);
     if (is_known || (layers.has_still_layer() && layers.biased))
-        remove_pattern(state, &*seen.fit);
+        remove_pattern(state, &*found.fit);
 }
 
 } // namespace sextant::registration

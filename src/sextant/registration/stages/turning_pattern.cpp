@@ -88,12 +88,12 @@ void refine_pattern(SeriesState& state) {
         add_planes(state.communicator, residuals.sum);
         add_planes(state.communicator, residuals.count);
         StaticPattern next = *state.result.static_pattern;
-        for (std::size_t i = 0; i < next.matched.size(); ++i) {
+        for (std::size_t i = 0; i < next.of_matching.size(); ++i) {
             if (residuals.count[i] < frames / 2)
                 continue;
             const float by = residuals.sum[i] / residuals.count[i];
-            next.matched[i] += by;
-            next.known[i] += by;
+            next.of_matching[i] += by;
+            next.of_results[i] += by;
         }
         subtract(state, std::move(next));
         state.context.emplace(with_source(SeriesContext(*state.context), *state.without_static));
