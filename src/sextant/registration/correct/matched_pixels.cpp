@@ -203,36 +203,24 @@ MatchedPixels matched_pixels(const MatchedRegion& region, std::span<const std::i
     return matched;
 }
 
-namespace {
-
-FrameHeader header_of(const FrameSource& source, const PixelArea& box) {
+std::unique_ptr<FrameSource> matched_frames(FrameSource& source, const MatchedPixels& matched) {
     FrameHeader header = as_grey_floats(source.header());
-    header.shape = box.shape;
-    return header;
-}
-
-} // namespace
-
-MatchedFrames::MatchedFrames(FrameSource& source, const MatchedPixels& matched)
-    : FrameSource(source.path(), header_of(source, matched.box),
-                  {[this](auto... part) { load(part...); }}),
-      source_(source),
-      matched_(matched) {}
-
-void MatchedFrames::load(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-    const PixelArea& box = matched_.box;
-    const Elements width = source_.header().shape.width;
-    resize_buffer(rows_, static_cast<std::size_t>(rows.count() * width));
-    source_.read_rows(frame, {box.y + rows.first, box.y + rows.last}, rows_);
-    float* const samples = reinterpret_cast<float*>(to.data());
-    for (Elements y = 0; y < rows.count(); ++y) {
-        const float* const from = rows_.data() + y * width + box.x;
-        const std::uint8_t* const counts =
-            matched_.counts.data() + (rows.first + y) * box.shape.width;
-        for (Elements x = 0; x < box.shape.width; ++x)
-            samples[y * box.shape.width + x] =
-                counts[x] != 0 ? from[x] : std::numeric_limits<float>::quiet_NaN();
-    }
+    header.shape = matched.box.shape;
+    const auto read = [&source, &matched, whole = std::vector<float>()](
+                          std::int64_t frame, Rows rows, std::span<std::byte> to) mutable {
+        const PixelArea& box = matched.box;
+        const Elements width = source.header().shape.width;
+        resize_buffer(whole, static_cast<std::size_t>(rows.count() * width));
+        source.read_rows(frame, {box.y + rows.first, box.y + rows.last}, whole);
+        float* sample = reinterpret_cast<float*>(to.data());
+        const std::uint8_t* counts = matched.counts.data() + rows.first * box.shape.width;
+        for (Elements y = 0; y < rows.count(); ++y) {
+            const float* const from = whole.data() + y * width + box.x;
+            for (Elements x = 0; x < box.shape.width; ++x)
+                *sample++ = *counts++ != 0 ? from[x] : std::numeric_limits<float>::quiet_NaN();
+        }
+    };
+    return std::make_unique<FrameSource>(source.path(), std::move(header), FrameReading{read});
 }
 
 } // namespace sextant::registration

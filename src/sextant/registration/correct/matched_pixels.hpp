@@ -7,6 +7,7 @@
 #include "sextant/registration/transform/canvas.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,18 +53,8 @@ struct MatchedPixels {
 MatchedPixels matched_pixels(const MatchedRegion& region, std::span<const std::int64_t> rectangle,
                              const FrameSource& series, bool whole);
 
-/// The box of each frame of a series; pixels that are not compared are gaps (NaN).
-class MatchedFrames : public FrameSource {
-  public:
-    /// The source and the pixels must outlive this object.
-    MatchedFrames(FrameSource& source, const MatchedPixels& matched);
-
-  private:
-    void load(std::int64_t frame, Rows rows, std::span<std::byte> to);
-
-    FrameSource& source_;
-    const MatchedPixels& matched_;
-    std::vector<float> rows_; ///< whole rows of the source
-};
+/// Returns the box of each frame of a series; pixels that are not compared are gaps (NaN). The
+/// source and the pixels must outlive the result.
+std::unique_ptr<FrameSource> matched_frames(FrameSource& source, const MatchedPixels& matched);
 
 } // namespace sextant::registration

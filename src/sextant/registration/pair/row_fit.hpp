@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <tuple>
 #include <vector>
 
 namespace sextant::registration {
@@ -64,6 +65,8 @@ struct RowEvidence {
     RigidMotion motion; ///< φ
     std::vector<RowSums> rows;
     std::vector<ColumnErrors> columns = {}; ///< residuals, as disturbed_columns() expects them
+
+    static auto fields(auto& self) { return std::tie(self.motion, self.rows, self.columns); }
 };
 
 /// The motion of a frame's rows, with the statistics that estimate_prior() needs.

@@ -6,18 +6,17 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/journal.hpp"
+#include "sextant/core/text.hpp"
 #include "sextant/registration/correct/shading.hpp"
 #include "sextant/registration/pair/partition.hpp"
 #include "sextant/registration/series/frame_series.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,7 +53,6 @@ bool measures_rows(const SeriesContext& context, std::int64_t frame) {
            frame % ((context.source.header().frames + most - 1) / most) == 0;
 }
 
-/// Inspects this rank's frames.
 std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& block,
                                      SeriesInspection& inspection) {
     const RegistrationOptions& options = context.options;
@@ -86,24 +84,22 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& 
 
 /// All-gathers the outliers and blank lines, and stores those of this rank's frames. Frames with
 /// blank lines are inspected again, with these lines as gaps. Collective.
-void settle_corrections(const SeriesContext& context, std::vector<FrameRegistration>& frames,
+void settle_corrections(const SeriesContext& context, SeriesInspection& inspection,
                         std::vector<Inspected>& own) {
     CorrectedFrames& corrections = *context.corrections;
     corrections.settle(context.communicator);
     agree(context.communicator, [&] {
-        std::optional<Team> team;
         std::optional<PairReader> reader;
-        for (std::size_t i = 0; i < frames.size(); ++i) {
-            FrameRegistration& frame = frames[i];
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            FrameRegistration& frame = inspection.frames[i];
             frame.outliers = corrections.outliers(frame.frame);
             const std::int64_t blank = corrections.blank(frame.frame);
             if (!frame.left_out.empty() || blank == 0)
                 continue;
-            if (!reader) {
-                team.emplace(context.options.threads);
+            if (!reader)
                 reader.emplace(context.source, context.options.rigid, context.options.prefilter,
-                               std::make_shared<FrameCache>(2), &*team, context.offset);
-            }
+                               std::make_shared<FrameCache>(2), inspection.team.get(),
+                               context.offset);
             own[i] = inspected(*reader, &corrections, frame);
             frame.gaps += blank;
         }
@@ -125,7 +121,7 @@ SeriesInspection inspect_series(const SeriesContext& context) {
         own = inspect_block(context, block, inspection);
     });
     if (context.corrections)
-        settle_corrections(context, inspection.frames, own);
+        settle_corrections(context, inspection, own);
     const std::vector<Inspected> all = all_gather_lists(communicator, own);
     std::vector<FrameStatistics> readable;
     for (const Inspected& frame : all) {
@@ -157,13 +153,12 @@ std::vector<bool> frames_listed(const std::string& list, std::int64_t frames) {
     };
     const auto fail = [&](const std::string& why) { throw InvalidTask(refusal(why)); };
     const auto number = [&](std::string_view text) {
-        std::int64_t value = 0;
-        const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (failed != std::errc() || end != text.data() + text.size() || text.front() == '-')
+        const auto value = parsed_number<std::int64_t>(text);
+        if (!value || text.front() == '-')
             fail(fmt::format("\"{}\" is not a frame number", text));
-        if (value >= frames)
-            throw InvalidData(refusal(fmt::format("there is no frame {}", value)));
-        return value;
+        if (*value >= frames)
+            throw InvalidData(refusal(fmt::format("there is no frame {}", *value)));
+        return *value;
     };
     for (std::string_view rest = list;;) {
         const std::size_t comma = rest.find(',');
@@ -241,7 +236,6 @@ void correct(SeriesState& state) {
     state.source = std::move(corrected);
 }
 
-/// Finds the pixels to compare.
 void choose_pixels(SeriesState& state) {
     const RegistrationOptions& options = state.options;
     RegistrationResult& result = state.result;
@@ -410,23 +404,8 @@ void require_registered(SeriesState& state, std::size_t registered,
     if (registered >= 2 && static_cast<double>(registered) >= least)
         return;
     state.fails_again = registered < 2;
-    std::string reasons;
-    std::vector<Omission> own_kinds;
-    for (const FrameRegistration& frame : own) {
-        reasons += frame.left_out + '\0';
-        own_kinds.push_back(frame.omission);
-    }
-    const std::vector<Omission> kinds = all_gather_lists(state.communicator, own_kinds);
-    std::string all;
-    for (const std::string& text : all_gather_texts(state.communicator, reasons))
-        all += text;
+    const std::vector<FrameRegistration> frames = gather_frames(state.communicator, own);
     agree(state.communicator, [&] {
-        std::vector<FrameRegistration> frames;
-        for (std::size_t at = 0; at < all.size(); at = all.find('\0', at) + 1) {
-            FrameRegistration& frame = frames.emplace_back();
-            frame.frame = std::ssize(frames) - 1;
-            frame.leave_out(kinds[frames.size() - 1], all.substr(at, all.find('\0', at) - at));
-        }
         if (state.failed && state.is_first())
             state.failed(frames);
         const auto bad = std::ranges::find_if(
@@ -499,7 +478,7 @@ void align_rows(SeriesState& state) {
 void match_pixels(SeriesState& state) {
     if (!state.matched)
         return;
-    state.matched_frames = std::make_unique<MatchedFrames>(*state.source, *state.matched);
+    state.matched_frames = matched_frames(*state.source, *state.matched);
     compare(state, *state.matched_frames);
 }
 

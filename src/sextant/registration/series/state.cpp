@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/series/state.hpp"
 
+#include "sextant/core/packing.hpp"
 #include "sextant/registration/correct/static_pattern.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -37,6 +38,25 @@ bool in_doubt(const FrameRegistration& frame) {
     return frame.in_doubt || frame.implausible || frame.result.ambiguous || frame.result.unrelated;
 }
 
+std::vector<FrameRegistration> gather_frames(const Communicator& communicator,
+                                             std::span<const FrameRegistration> own) {
+    const std::vector<FrameNumbers> numbers =
+        all_gather_lists(communicator, std::vector<FrameNumbers>(own.begin(), own.end()));
+    std::string own_texts, texts;
+    for (const FrameRegistration& frame : own)
+        own_texts += frame.left_out + '\0' + frame.not_averaged + '\0';
+    for (const std::string& of_rank : all_gather_texts(communicator, own_texts))
+        texts += of_rank;
+    std::istringstream rest(texts);
+    std::vector<FrameRegistration> frames;
+    for (const FrameNumbers& one : numbers) {
+        FrameRegistration& frame = frames.emplace_back(one);
+        std::getline(rest, frame.left_out, '\0');
+        std::getline(rest, frame.not_averaged, '\0');
+    }
+    return frames;
+}
+
 std::size_t Registered::index(std::int64_t frame) const {
     const auto at = std::lower_bound(frames.begin(), frames.end(), frame);
     if (at == frames.end() || *at != frame)
@@ -58,30 +78,19 @@ namespace {
 /// All-gathers the row displacements, if any. Collective.
 void gather_rows(const Communicator& communicator, std::span<const FrameRegistration> own,
                  Registered& all) {
-    std::vector<float> numbers;
-    std::uint64_t frames = 0;
+    Packer of_rank;
     for (const FrameRegistration& frame : own) {
         if (!frame.left_out.empty() || !frame.rows)
             continue;
-        ++frames;
         for (const std::vector<float>* list :
              {&frame.rows->dx, &frame.rows->dy, &frame.rows->sigma})
-            numbers.insert(numbers.end(), list->begin(), list->end());
+            of_rank.add(*list);
     }
-    const std::vector<std::uint64_t> counts = communicator.all_gather(frames);
-    if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) == 0)
-        return;
-    numbers = all_gather_lists(communicator, numbers);
-    const auto height = static_cast<std::ptrdiff_t>(numbers.size() / (3 * all.frames.size()));
-    auto next = numbers.begin();
-    const auto list = [&] {
-        next += height;
-        return std::vector<float>(next - height, next);
-    };
-    for (const RigidMotion& motion : all.motions) {
-        RowMotion rows{motion, list(), {}, {}};
-        rows.dy = list();
-        rows.sigma = list();
+    const std::vector<std::byte> bytes = all_gather_lists(communicator, of_rank.bytes());
+    for (Unpacker rest(bytes); !rest.empty();) {
+        RowMotion rows{all.motions[all.rows.size()], {}, {}, {}};
+        for (std::vector<float>* list : {&rows.dx, &rows.dy, &rows.sigma})
+            *list = rest.take<std::vector<float>>();
         all.rows.push_back(std::make_shared<const RowMotion>(std::move(rows)));
     }
 }
@@ -112,8 +121,7 @@ Registered gather_registered(const Communicator& communicator,
     all.all_in_doubt = std::count(all.contributes.begin(), all.contributes.end(), 1) < 2;
     if (all.all_in_doubt)
         std::fill(all.contributes.begin(), all.contributes.end(), 1);
-    const std::vector<int> ranks_with_affine = communicator.all_gather(any_affine);
-    if (std::count(ranks_with_affine.begin(), ranks_with_affine.end(), 1) > 0)
+    if (std::ranges::max(communicator.all_gather(any_affine)) > 0)
         all.affine = all_gather_lists(communicator, affine);
     gather_rows(communicator, own, all);
     return all;

@@ -33,6 +33,10 @@ void leave_out_unrelated(std::span<FrameRegistration> frames);
 /// noise.
 bool in_doubt(const FrameRegistration& frame);
 
+/// All-gathers the frames, without their row motions. Collective.
+std::vector<FrameRegistration> gather_frames(const Communicator& communicator,
+                                             std::span<const FrameRegistration> own);
+
 /// The registered frames of all ranks (frames that are not left out), on every rank.
 struct Registered {
     std::vector<std::int64_t> frames;
@@ -137,9 +141,9 @@ struct SeriesState {
     Sample sample = Sample::f32; ///< type of the recorded samples
     /// Points to `source` or `unaligned` if it corrects samples; otherwise null.
     CorrectedFrames* corrections = nullptr;
-    std::uint64_t detector = 0;                         ///< hash of the detector images
-    std::optional<MatchedPixels> matched = {};          ///< set if not all pixels are compared
-    std::unique_ptr<MatchedFrames> matched_frames = {}; ///< `source` with only these pixels
+    std::uint64_t detector = 0;                       ///< hash of the detector images
+    std::optional<MatchedPixels> matched = {};        ///< set if not all pixels are compared
+    std::unique_ptr<FrameSource> matched_frames = {}; ///< `source` with only these pixels
     /// `source` or `matched_frames` without shading, if needed.
     std::unique_ptr<ChangedFrames> flattened = {};
     /// If there is a static pattern: the compared frames without it, and, if whole frames are

@@ -292,24 +292,21 @@ class FieldScan {
 
     /// Broadcasts the motion of a frame from the rank that has the frame.
     SplineMotion broadcast_motion(std::int64_t frame) {
-        std::vector<float> own;
-        std::vector<RigidMotion> rigid;
+        std::vector<std::byte> own;
         agree(communicator_, [&] {
             const bool here =
                 !frames_.empty() && frame >= frames_.front().frame && frame <= frames_.back().frame;
             if (!here)
                 return;
-            if (!frames_[index_of(frame)].left_out.empty())
+            const std::size_t index = index_of(frame);
+            if (!frames_[index].left_out.empty())
                 throw InvalidData(fmt::format("{}: frame {} cannot be the reference: {}",
-                                              source_.path(), frame,
-                                              frames_[index_of(frame)].left_out));
-            own = motions_[index_of(frame)].coefficients;
-            rigid.push_back(motions_[index_of(frame)].motion);
+                                              source_.path(), frame, frames_[index].left_out));
+            FieldLink link{{}, motions_[index]};
+            link.head.result.motion = link.motion.motion;
+            own = bytes_of(link);
         });
-        SplineMotion motion{{}, all_gather_lists(communicator_, own), nullptr, centre(shape_)};
-        motion.motion = all_gather_lists(communicator_, rigid).front();
-        motion.grid = workers_.shared().registration.grid_of(motion.coefficients.size());
-        return motion;
+        return link_of(all_gather_lists(communicator_, own)).motion;
     }
 
     const SeriesContext& context_;

@@ -109,7 +109,6 @@ void choose_averaged(SeriesState& state) {
     }
 }
 
-/// Chooses the area of the result images.
 void choose_canvas(SeriesState& state, const TransformOf& transform_of) {
     const ImageShape shape = state.source->header().shape;
     PixelArea& canvas = state.result.canvas;
@@ -165,36 +164,6 @@ void summarise_rows(SeriesState& state) {
         RowFitSummary{root(sum.jitter), root(sum.drift_x), root(sum.drift_y), root(sum.sigma)};
 }
 
-void gather_frames(SeriesState& state) {
-    std::vector<FrameNumbers> own;
-    std::string reasons;
-    for (const FrameRegistration& frame : state.own) {
-        own.push_back(frame);
-        reasons += frame.left_out + '\0' + frame.not_averaged + '\0';
-    }
-    std::string all_reasons;
-    for (const std::string& text : all_gather_texts(state.communicator, reasons))
-        all_reasons += text;
-    std::size_t at = 0;
-    const auto next_reason = [&] {
-        const std::size_t end = all_reasons.find('\0', at);
-        std::string reason = all_reasons.substr(at, end - at);
-        at = end + 1;
-        return reason;
-    };
-    for (const FrameNumbers& one : all_gather_lists(state.communicator, own)) {
-        std::string left_out = next_reason(), not_averaged = next_reason();
-        state.result.frames.push_back({one, std::move(left_out), std::move(not_averaged), {}});
-        state.result.frames.back().static_bias = state.result.static_bias;
-    }
-    for (std::size_t i = 0; i < state.registered.rows.size(); ++i)
-        state.result.frames[static_cast<std::size_t>(state.registered.frames[i])].rows =
-            state.registered.rows[i];
-    count_inverted(state);
-    summarise_rows(state);
-}
-
-/// Warns of weak frames whose positions are poorly determined.
 void warn_of_undetermined(SeriesState& state) {
     const auto count = std::ranges::count_if(state.result.frames, [](const auto& frame) {
         return frame.left_out.empty() && frame.in_doubt;
@@ -240,7 +209,14 @@ void average_recorded(SeriesState& state) {
 }
 
 void gather_results(SeriesState& state) {
-    gather_frames(state);
+    state.result.frames = gather_frames(state.communicator, state.own);
+    for (FrameRegistration& frame : state.result.frames)
+        frame.static_bias = state.result.static_bias;
+    for (std::size_t i = 0; i < state.registered.rows.size(); ++i)
+        state.result.frames[static_cast<std::size_t>(state.registered.frames[i])].rows =
+            state.registered.rows[i];
+    count_inverted(state);
+    summarise_rows(state);
     gather_thread_use(state);
     warn_of_undetermined(state);
     state.result.misfit = series_misfit(state);

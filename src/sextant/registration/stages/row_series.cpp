@@ -31,7 +31,6 @@ struct RowQuality {
     Misfit misfit;
 };
 
-/// Registers the rows of one rank's frames.
 class RowSeries {
   public:
     RowSeries(const SeriesContext& context, std::span<FrameRegistration> own)
@@ -63,8 +62,12 @@ class RowSeries {
             timed(seconds,
                   [&] { make(average, registered, prior, pass, own_[i].frame, evidence[i]); });
             own_[i].seconds += seconds;
-            if (context_.ledger)
-                context_.ledger->keep(name, bytes_of(seconds, evidence[i]));
+            if (!context_.ledger)
+                continue;
+            Packer bytes;
+            bytes.add(seconds);
+            bytes.add(evidence[i]);
+            context_.ledger->keep(name, bytes.bytes());
         }
         return evidence;
     }
@@ -106,8 +109,7 @@ class RowSeries {
         resample_others(context_, average, window, registered, transforms(registered), frame,
                         resampler_, shown_);
         template_.fill(shown_);
-        shown_.resize(static_cast<std::size_t>(shape_.elements()));
-        context_.source.read_frame(frame, shown_);
+        shown_ = whole_frame(context_.source, frame);
         RowMotion motion = motion_of(registered, frame);
         motion.motion = in_window(motion.motion, window);
         const int steps = pass == 1 ? 3 : 1; // later passes start near the result
@@ -132,25 +134,15 @@ class RowSeries {
             registered.motions[index], std::vector<float>(height), std::vector<float>(height), {}};
     }
 
-    static std::vector<std::byte> bytes_of(Seconds seconds, const RowEvidence& evidence) {
-        Packer bytes;
-        bytes.add(seconds);
-        bytes.add(evidence.motion);
-        bytes.add(evidence.rows);
-        bytes.add(evidence.columns);
-        return bytes.bytes();
-    }
-
     /// Deserialises evidence. Throws Error unless the bytes are the evidence of a frame of this
     /// height.
     Timed<RowEvidence> evidence_from(std::span<const std::byte> bytes) const {
         Unpacker rest(bytes);
         const auto seconds = rest.take<Seconds>();
-        const auto motion = rest.take<RigidMotion>();
-        auto rows = rest.take<std::vector<RowSums>>();
-        if (std::ssize(rows) != shape_.height)
+        auto evidence = rest.take<RowEvidence>();
+        if (std::ssize(evidence.rows) != shape_.height)
             throw Error("the rows are those of a frame of another height");
-        return {{motion, std::move(rows), rest.take<std::vector<ColumnErrors>>()}, seconds};
+        return {std::move(evidence), seconds};
     }
 
     const SeriesContext& context_;
@@ -170,33 +162,18 @@ std::vector<RowEvidence> gathered_evidence(const SeriesContext& context,
                                            std::span<const RowEvidence> evidence) {
     constexpr std::size_t most_frames = 64;
     const std::size_t every = (registered.frames.size() + most_frames - 1) / most_frames;
-    std::vector<RigidMotion> motions;
-    std::vector<RowSums> sums;
-    std::vector<ColumnErrors> columns;
-    const ImageShape shape = context.source.header().shape;
-    const std::size_t height = static_cast<std::size_t>(shape.height),
-                      at_edge = columns_at_edge(shape) + 1;
+    Packer of_rank;
     for (std::size_t i = 0; i < own.size(); ++i) {
         if (!own[i].left_out.empty())
             continue;
         const std::size_t index = registered.index(own[i].frame);
-        if (index % every != 0 || registered.contributes[index] == 0)
-            continue;
-        motions.push_back(evidence[i].motion);
-        sums.insert(sums.end(), evidence[i].rows.begin(), evidence[i].rows.end());
-        columns.insert(columns.end(), evidence[i].columns.begin(), evidence[i].columns.end());
+        if (index % every == 0 && registered.contributes[index] != 0)
+            of_rank.add(evidence[i]);
     }
-    motions = all_gather_lists(context.communicator, motions);
-    sums = all_gather_lists(context.communicator, sums);
-    columns = all_gather_lists(context.communicator, columns);
+    const std::vector<std::byte> bytes = all_gather_lists(context.communicator, of_rank.bytes());
     std::vector<RowEvidence> all;
-    for (std::size_t i = 0; i < motions.size(); ++i) {
-        const auto row = sums.begin() + static_cast<std::ptrdiff_t>(i * height);
-        const auto column = columns.begin() + static_cast<std::ptrdiff_t>(i * at_edge);
-        all.push_back({motions[i],
-                       {row, row + static_cast<std::ptrdiff_t>(height)},
-                       {column, column + static_cast<std::ptrdiff_t>(at_edge)}});
-    }
+    for (Unpacker rest(bytes); !rest.empty();)
+        all.push_back(rest.take<RowEvidence>());
     return all;
 }
 
