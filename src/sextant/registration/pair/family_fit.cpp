@@ -136,20 +136,6 @@ AffineMotion scaled(AffineMotion motion, double by) {
 
 } // namespace
 
-std::string_view name(MotionFamily family) {
-    switch (family) {
-    case MotionFamily::translation:
-        return "translation";
-    case MotionFamily::rigid:
-        return "rigid";
-    case MotionFamily::similarity:
-        return "similarity";
-    case MotionFamily::affine:
-        return "affine";
-    }
-    return "";
-}
-
 std::size_t parameters_of(MotionFamily family) {
     constexpr std::array<std::size_t, 4> counts{2, 3, 4, 6};
     return counts[static_cast<std::size_t>(family)];

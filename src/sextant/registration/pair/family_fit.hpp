@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sextant::registration {
@@ -18,8 +17,6 @@ namespace sextant::registration {
 /// The families of affine motions, from the simplest to the most general. Each family contains the
 /// previous one.
 enum class MotionFamily { translation, rigid, similarity, affine };
-
-std::string_view name(MotionFamily family);
 
 /// The parameters of a small affine motion about the centre: the translation t (pixels), the
 /// rotation α (radians), the relative increase λ of the magnification, and two components of a pure

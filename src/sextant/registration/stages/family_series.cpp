@@ -41,8 +41,8 @@ class Families {
                               transforms(registered_), matching_area(registered_, shape_));
         std::vector<FamilyResult> results(own_.size());
         agree(context_.communicator, [&] {
-            if (pair)
-                show_pair();
+            if (pair) // register to the first frame of the pair, the reference
+                others_.fill(view_of(whole_frame(context_.source, reference_), shape_));
             std::int64_t done = 0;
             for (std::size_t i = 0; i < own_.size(); ++i) {
                 context_.step("fit motion models", done++, std::ssize(own_));
@@ -51,7 +51,7 @@ class Families {
                 const EntryName name{Work::family, pass, static_cast<std::int64_t>(family), 0,
                                      own_[i].frame};
                 const auto timed = timed_result(context_.ledger, name, [&] {
-                    fill_moved(own_[i].frame);
+                    moved_.fill(view_of(whole_frame(context_.source, own_[i].frame), shape_));
                     PixelArea window = area_of(shape_);
                     if (!pair) {
                         window = window_in(average.area, registered_.motion(own_[i].frame), shape_);
@@ -121,19 +121,6 @@ class Families {
     }
 
   private:
-    void fill_moved(std::int64_t frame) {
-        samples_.resize(static_cast<std::size_t>(shape_.elements()));
-        context_.source.read_frame(frame, samples_);
-        moved_.fill(view_of(samples_, shape_));
-    }
-
-    /// Uses the first frame of a pair, the reference, as the image to register to.
-    void show_pair() {
-        samples_.resize(static_cast<std::size_t>(shape_.elements()));
-        context_.source.read_frame(reference_, samples_);
-        others_.fill(view_of(samples_, shape_));
-    }
-
     /// Uses a window of the average of all frames but `frame` as the image to register to.
     void fill_others(const MatchingAverage& average, const PixelArea& window, std::int64_t frame) {
         resample_others(context_, average, window, registered_, transforms(registered_), frame,

@@ -122,7 +122,7 @@ ImageShape nodes_of_fields(ImageShape frame) {
 namespace {
 
 /// Returns the image that a frame is registered to. Valid until the next call.
-using ImageFor = std::function<std::span<const float>(const FrameRegistration& frame)>;
+using MakeImage = std::function<std::span<const float>()>;
 
 /// Registers frames with displacement fields, each to its own image.
 class FieldRegistration {
@@ -140,7 +140,7 @@ class FieldRegistration {
     }
 
     /// Registers a frame unless its field is already stored.
-    void run(FrameRegistration& frame, const ImageFor& image_for,
+    void run(FrameRegistration& frame, const MakeImage& make_image,
              const std::function<FieldStart()>& start) {
         use(frame, [&] {
             StoredField stored = identity_field(shape_);
@@ -148,7 +148,7 @@ class FieldRegistration {
                 return stored;
             Seconds taken = 0;
             timed(taken, [&] {
-                const std::span<const float> image = image_for(frame);
+                const std::span<const float> image = make_image();
                 context_.source.read_frame(frame.frame, samples_);
                 const NonrigidResult& result =
                     registration_.run(view_of(image, shape_), view_of(samples_, shape_), start());
@@ -243,7 +243,7 @@ void register_by_fields(const SeriesContext& context, std::span<const float> ima
         context.step("fields", done++, std::ssize(own));
         if (frame.left_out.empty())
             registration.run(
-                frame, [&](const FrameRegistration&) { return image; },
+                frame, [&] { return image; },
                 [&] { return start_of ? start_of(frame) : FieldStart(frame.result.motion); });
     }
 }
@@ -274,7 +274,7 @@ void register_to_average_by_fields(const SeriesContext& context, const MatchingA
         const bool settled = !contributes && !in_doubt(frame);
         registration.run(
             frame,
-            [&](const FrameRegistration&) {
+            [&] {
                 resample_others(context, average, average.area, registered, before, frame.frame,
                                 resampler, others);
                 return std::span<const float>(others);

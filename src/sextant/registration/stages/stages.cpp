@@ -42,24 +42,16 @@ RigidMotion common_motion(const std::vector<RigidMotion>& moves) {
             median_of(&RigidMotion::ty)};
 }
 
+/// The models of the families, in the order of MotionFamily.
+constexpr MotionModel models_of_families[] = {MotionModel::translation, MotionModel::rigid,
+                                              MotionModel::similarity, MotionModel::affine};
+
 /// Returns the family that the last stage fits; nothing if the family is to be chosen.
 std::optional<MotionFamily> family_of(MotionModel model) {
-    switch (model) {
-    case MotionModel::translation:
-        return MotionFamily::translation;
-    case MotionModel::similarity:
-        return MotionFamily::similarity;
-    case MotionModel::affine:
-        return MotionFamily::affine;
-    default:
+    const auto at = std::ranges::find(models_of_families, model);
+    if (at == std::end(models_of_families))
         return std::nullopt;
-    }
-}
-
-MotionModel model_of(MotionFamily family) {
-    constexpr MotionModel models[] = {MotionModel::translation, MotionModel::rigid,
-                                      MotionModel::similarity, MotionModel::affine};
-    return models[static_cast<std::size_t>(family)];
+    return static_cast<MotionFamily>(at - std::begin(models_of_families));
 }
 
 /// Returns the shape of the frames that are compared.
@@ -95,11 +87,10 @@ bool needs_stage(SeriesState& state) {
 
 /// Returns the reference: the frame whose motion is the identity.
 std::int64_t reference_frame(const SeriesState& state) {
-    const auto at = std::ranges::find(state.registered.motions, RigidMotion());
-    return at == state.registered.motions.end()
-               ? state.registered.frames.front()
-               : state.registered
-                     .frames[static_cast<std::size_t>(at - state.registered.motions.begin())];
+    const std::vector<RigidMotion>& motions = state.registered.motions;
+    const auto at = std::ranges::find(motions, RigidMotion());
+    const std::ptrdiff_t index = at == motions.end() ? 0 : at - motions.begin();
+    return state.registered.frames[static_cast<std::size_t>(index)];
 }
 
 /// Collective.
@@ -107,9 +98,8 @@ std::int64_t first_sound_frame(const SeriesState& state) {
     const auto own = std::ranges::find_if(state.own, [](const FrameRegistration& frame) {
         return frame.left_out.empty() && frame.sound;
     });
-    const std::vector<std::int64_t> all = state.communicator.all_gather(
-        own == state.own.end() ? state.source->header().frames : own->frame);
-    return std::ranges::min(all);
+    return std::ranges::min(state.communicator.all_gather(
+        own == state.own.end() ? state.source->header().frames : own->frame));
 }
 
 /// If some frames do not overlap the reference enough, registers the averages around stations to
@@ -168,8 +158,7 @@ bool any_moved(const SeriesState& state, const Registered& before, const Registe
         const double sigma = deviation_of_positions(frame.result, shape);
         moved += distance > std::max(deviations * sigma, least);
     }
-    const std::vector<int> all = state.communicator.all_gather(moved);
-    return std::any_of(all.begin(), all.end(), [](int frames) { return frames > 0; });
+    return std::ranges::max(state.communicator.all_gather(moved)) > 0;
 }
 
 /// Returns the reference of a stage's displacement fields.
@@ -251,8 +240,7 @@ void check_motions(SeriesState& state) {
         changed |= implausible != frame.implausible;
         frame.implausible = implausible;
     }
-    const std::vector<int> all = state.communicator.all_gather(changed);
-    if (std::ranges::count(all, 1) > 0)
+    if (std::ranges::max(state.communicator.all_gather(changed)) > 0)
         state.registered = gather_registered(state.communicator, state.own);
 }
 
@@ -283,10 +271,6 @@ void refine(SeriesState& state, int stage) {
     check_motions(state);
     state.frames_move = any_moved(state, earlier, state.registered);
 }
-
-} // namespace
-
-namespace {
 
 /// True if weak frames can be registered with the model. Other models have parameters that weak
 /// frames do not determine.
@@ -402,7 +386,7 @@ void fit_family(SeriesState& state) {
     const FamilyChoice choice =
         register_by_family(*state.context, state.registered, state.result.reference, state.own,
                            family_of(state.options.model));
-    state.result.model = model_of(choice.family);
+    state.result.model = models_of_families[static_cast<std::size_t>(choice.family)];
     state.result.model_reason = choice.reason;
     if (choice.family != MotionFamily::rigid)
         add_covariances_of_stations(state);
