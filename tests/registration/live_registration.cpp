@@ -207,7 +207,7 @@ TEST(LiveLinks, made_with_other_options_are_taken_only_if_these_have_no_effect_o
         change(record, field.name, other_values);
         const std::string copy = folder.path("copy"), fresh = folder.path("fresh");
         std::filesystem::create_directory(copy);
-        std::filesystem::copy(LiveLinks::path(series.folder()), copy);
+        std::filesystem::copy(registration::path_of_live_links(series.folder()), copy);
         const RegistrationResult result = registered(made.frames, copy, options);
         const bool is_free = std::ranges::find(free, field.name) != free.end();
         if (!is_free) {

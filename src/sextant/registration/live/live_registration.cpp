@@ -42,7 +42,7 @@ void visit_live_links(const std::string& folder, const std::string& conditions,
                       const Visit& visit) {
     if (!LiveLinks::exist(folder))
         return;
-    Journal journal = Journal::open(LiveLinks::path(folder));
+    Journal journal = Journal::open(path_of_live_links(folder));
     if (journal.text() != conditions)
         return;
     journal.visit([&](const RecordPlace&, std::span<const std::byte> record) {
@@ -64,26 +64,19 @@ std::string conditions_of_links(const RegistrationOptions& options, const FrameH
     return text;
 }
 
-std::string LiveLinks::path(const std::string& folder) {
-    return path_of_live_links(folder);
-}
-
 bool LiveLinks::exist(const std::string& folder) {
     std::error_code unknown;
-    return std::filesystem::exists(path(folder), unknown);
-}
-
-void LiveLinks::remove(const std::string& folder) {
-    std::error_code ignored;
-    std::filesystem::remove(path(folder), ignored);
+    return std::filesystem::exists(path_of_live_links(folder), unknown);
 }
 
 LiveLinks::LiveLinks(const std::string& folder, const std::string& conditions) {
+    const std::string path = path_of_live_links(folder);
+    std::error_code ignored;
     if (Checkpoint::is_marked_failed(folder) && exist(folder) &&
-        Journal::open(path(folder)).text() != conditions)
-        remove(folder); // links of a failed run do not block a new run
+        Journal::open(path).text() != conditions)
+        std::filesystem::remove(path, ignored); // links of a failed run do not block a new run
     journal_.emplace(Journal::append_to(
-        path(folder), conditions, [this](const RecordPlace&, std::span<const std::byte> record) {
+        path, conditions, [this](const RecordPlace&, std::span<const std::byte> record) {
             const auto entry = live_entry(record);
             if (entry && entry->reference < 0)
                 frames_[entry->moved] = entry->statistics;
@@ -116,19 +109,13 @@ void LiveLinks::keep(std::int64_t frame, const FrameStatistics& statistics) {
         return pair.reference == frame || pair.moved == frame;
     });
     frames_[frame] = statistics;
-    LiveEntry entry;
-    entry.moved = frame;
-    entry.statistics = statistics;
+    const LiveEntry entry{-1, frame, 0, statistics};
     write(std::as_bytes(std::span(&entry, 1)));
 }
 
 void LiveLinks::keep(std::int64_t reference, std::int64_t moved, bool neighbours,
                      const TimedResult& result) {
-    LiveEntry entry;
-    entry.reference = reference;
-    entry.moved = moved;
-    entry.neighbours = neighbours ? 1 : 0;
-    entry.result = result;
+    const LiveEntry entry{reference, moved, neighbours ? 1 : 0, {}, result};
     write(std::as_bytes(std::span(&entry, 1)));
     links_.insert({reference, moved, neighbours});
 }
@@ -206,18 +193,13 @@ LiveRegistration::LiveRegistration(FrameSource& source, const RegistrationOption
 /// "" if the frame is usable.
 std::string LiveRegistration::fault_of_next(const FrameStatistics& statistics) {
     constexpr std::size_t most = 31;
-    std::vector<FrameStatistics> before(means_.size());
-    for (std::size_t i = 0; i < means_.size(); ++i) {
-        before[i].samples = 1;
-        before[i].mean = means_[i];
-    }
+    const std::vector<FrameStatistics> before(recent_.begin(), recent_.end());
     std::string fault = fault_of(statistics, usual_mean(before), options_.limits);
-    if (!fault.empty())
-        return fault;
-    means_.push_back(statistics.mean);
-    if (means_.size() > most)
-        means_.pop_front();
-    return "";
+    if (fault.empty())
+        recent_.push_back(statistics);
+    if (recent_.size() > most)
+        recent_.pop_front();
+    return fault;
 }
 
 const LiveFrame& LiveRegistration::take(bool is_last) {

@@ -55,9 +55,7 @@ class LiveLinks {
     /// The number of links.
     std::size_t size() const { return links_.size(); }
 
-    static std::string path(const std::string& folder);
     static bool exist(const std::string& folder);
-    static void remove(const std::string& folder);
 
   private:
     struct Pair {
@@ -160,7 +158,7 @@ class LiveRegistration {
     std::vector<std::int64_t> usable_;
     /// Next link: usable_[linked_] to the usable frame back_ before it.
     std::size_t linked_ = 1, back_ = 0;
-    std::deque<double> means_; ///< means of the last usable frames
+    std::deque<FrameStatistics> recent_; ///< of the last usable frames
 
     std::int64_t reference_ = -1;
     std::int64_t base_ = -1; ///< frame that the next frame is registered to
