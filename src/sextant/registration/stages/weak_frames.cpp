@@ -32,12 +32,16 @@ constexpr std::array<int, 3> diagonal = {0, 3, 5}; ///< of symmetric matrices in
 /// The comparison of a frame T with the average R of the others, at the frame's present motion. J
 /// and D are the gradients of R and T (kernel::RigidSums), k the factor that matches T to R.
 struct WeakFit {
-    double count = 0; ///< pixels
+    double count = 0;       ///< pixels
+    double independent = 1; ///< independent_pixels()
     double overlap = 0, ncc = 0, ncc_before = 0;
     std::array<double, 3> of_frame{}, of_average{}; ///< kΣJ(T−T̄) and ΣJ(R−R̄)
     std::array<double, 6> jj{};                     ///< ΣJJᵀ
     std::array<double, 3> common{};                 ///< diagonal of kΣJDᵀ
     std::array<double, 3> spread{}; ///< sums of the squared scores of tiles, without the mean score
+
+    /// The variance of the NCC that is due to noise.
+    double noise_of_ncc() const { return 1 / independent; }
 };
 
 WeakFit compared(const FrameAndOthers& one, double prefilter) {
@@ -60,6 +64,7 @@ WeakFit compared(const FrameAndOthers& one, double prefilter) {
         return fit;
     const Similarity alike = similarity(all);
     fit.count = all.count;
+    fit.independent = independent_pixels(all.count, prefilter);
     const Tile all_pixels = kernel::with_slopes({0, 0, shape.width, shape.height}, shape);
     fit.overlap = all.count / static_cast<double>(all_pixels.elements());
     fit.ncc = alike.ncc;
@@ -103,12 +108,7 @@ struct CommonFit {
     std::array<double, 3> noise{}; ///< variance of the score relative to the diagonal of ΣJJᵀ
 };
 
-/// Returns the variance of the NCC that is due to noise.
-double noise_of_ncc(const WeakFit& fit, double prefilter) {
-    return 1 / independent_pixels(fit.count, prefilter);
-}
-
-CommonFit common_fit(std::span<const WeakFrame> frames, double prefilter) {
+CommonFit common_fit(std::span<const WeakFrame> frames) {
     CommonFit all;
     std::vector<double> nccs;
     double slopes = 0, common = 0, squares = 0, noise = 0, count = 0;
@@ -120,7 +120,7 @@ CommonFit common_fit(std::span<const WeakFrame> frames, double prefilter) {
         nccs.push_back(fit.ncc);
         all.ncc += fit.ncc;
         squares += fit.ncc * fit.ncc;
-        noise += noise_of_ncc(fit, prefilter);
+        noise += fit.noise_of_ncc();
         for (std::size_t p = 0; p < 3; ++p) {
             spread[p] += fit.spread[p];
             jj[p] += fit.jj[static_cast<std::size_t>(diagonal[p])];
@@ -145,29 +145,24 @@ struct WeakStep {
     Matrix covariance;
 };
 
-WeakStep step_of(const WeakFit& fit, const CommonFit& all, double prefilter) {
+WeakStep step_of(const WeakFit& fit, const CommonFit& all) {
     Vector unknown;
     unknown.fill(std::numeric_limits<double>::infinity());
     const WeakStep none{{}, unknown.asDiagonal()};
     if (!(fit.count > 0 && all.ncc > 0 && all.slope > 0))
         return none;
     // The NCC of a single frame is noisy.
-    const double known = all.variance / (all.variance + noise_of_ncc(fit, prefilter));
+    const double known = all.variance / (all.variance + fit.noise_of_ncc());
     const double ncc = all.ncc + known * (fit.ncc - all.ncc);
     if (!(ncc > 0))
         return none;
-    Matrix jj, spread;
-    Vector score;
-    for (int p = 0, entry = 0; p < 3; ++p) {
-        score[p] = fit.of_frame[static_cast<std::size_t>(p)] -
-                   ncc * fit.of_average[static_cast<std::size_t>(p)];
-        for (int q = p; q < 3; ++q, ++entry) {
-            jj(p, q) = jj(q, p) = fit.jj[static_cast<std::size_t>(entry)];
-            spread(p, q) = spread(q, p) =
-                jj(p, q) * std::sqrt(all.noise[static_cast<std::size_t>(p)] *
-                                     all.noise[static_cast<std::size_t>(q)]);
-        }
-    }
+    const auto& e = fit.jj;
+    Matrix jj;
+    jj << e[0], e[1], e[2], e[1], e[3], e[4], e[2], e[4], e[5];
+    const Eigen::Map<const Vector> noise(all.noise.data());
+    const Matrix spread = jj.cwiseProduct((noise * noise.transpose()).cwiseSqrt());
+    const Vector score = Eigen::Map<const Vector>(fit.of_frame.data()) -
+                         ncc * Eigen::Map<const Vector>(fit.of_average.data());
     const Eigen::LLT<Matrix> factor(jj * (all.slope * ncc / all.ncc));
     if (factor.info() != Eigen::Success || factor.rcond() < 1e-12)
         return none;
@@ -325,12 +320,11 @@ namespace {
 /// Returns the smoothed positions: the inverses of the motions, whose shifts are the positions of
 /// the frames' centres. Frames do not rotate if `most_rotation` is 0.
 std::vector<UncertainMotion> positions_of(std::span<const WeakFrame> frames, const CommonFit& all,
-                                          double prefilter, double most_rotation) {
+                                          double most_rotation) {
     std::vector<WeakStep> steps;
     std::array<std::vector<NoisyValue>, 3> parameters;
     for (const WeakFrame& one : frames) {
-        const WeakStep& step =
-            steps.emplace_back(step_of(one.sound ? one.fit : WeakFit(), all, prefilter));
+        const WeakStep& step = steps.emplace_back(step_of(one.sound ? one.fit : WeakFit(), all));
         const RigidMotion position = compose(step.motion, inverse(one.motion));
         const double values[] = {position.alpha, position.tx, position.ty};
         for (int p = 0; p < 3; ++p)
@@ -381,22 +375,21 @@ std::vector<UncertainMotion> positions_of(std::span<const WeakFrame> frames, con
 }
 
 /// True if a frame shows only noise, although the other frames show the specimen.
-bool shows_nothing(const WeakFit& fit, const CommonFit& all, double prefilter) {
+bool shows_nothing(const WeakFit& fit, const CommonFit& all) {
     constexpr double most = 2, less = 4; // deviations of the noise
-    const double noise = std::sqrt(noise_of_ncc(fit, prefilter));
+    const double noise = std::sqrt(fit.noise_of_ncc());
     return !(fit.ncc > most * noise) && fit.ncc < all.typical - less * noise;
 }
 
 /// True if a frame that is not sound, together with such frames near it, resembles the average.
 bool resembles(const WeakFrame& frame, std::span<const WeakFrame> frames, const CommonFit& all,
-               std::int64_t near, double prefilter) {
+               std::int64_t near) {
     double sum = 0, independent = 0;
     for (const WeakFrame& one : frames) {
         if (one.sound || std::abs(one.frame - frame.frame) >= near || !(one.fit.count > 0))
             continue;
-        const double pixels = independent_pixels(one.fit.count, prefilter);
-        sum += one.fit.ncc * pixels;
-        independent += pixels;
+        sum += one.fit.ncc * one.fit.independent;
+        independent += one.fit.independent;
     }
     constexpr double deviations = 4;
     return sum > deviations * std::sqrt(independent) && 2 * sum > all.typical * independent;
@@ -407,7 +400,6 @@ bool resembles(const WeakFrame& frame, std::span<const WeakFrame> frames, const 
 void register_weak_to_average(const SeriesContext& context, MatchingAverage average,
                               const Registered& registered, std::span<FrameRegistration> own,
                               std::uint32_t stage, std::int64_t size) {
-    const double prefilter = context.options.prefilter;
     std::vector<WeakFrame> own_fits;
     agree(context.communicator, [&] {
         for_each_with_others(
@@ -415,15 +407,15 @@ void register_weak_to_average(const SeriesContext& context, MatchingAverage aver
                 FrameRegistration& frame = one.frame;
                 const auto timed =
                     timed_result(context.ledger, {Work::averaged, stage, 0, 2, frame.frame},
-                                 [&] { return compared(one, prefilter); });
+                                 [&] { return compared(one, context.options.prefilter); });
                 frame.seconds += timed.seconds;
                 own_fits.push_back({frame.frame, frame.sound, frame.result.motion, timed.result});
             });
     });
     const std::vector<WeakFrame> frames = all_gather_lists(context.communicator, own_fits);
-    const CommonFit all = common_fit(frames, prefilter);
+    const CommonFit all = common_fit(frames);
     const std::vector<UncertainMotion> positions =
-        positions_of(frames, all, prefilter,
+        positions_of(frames, all,
                      context.options.model == MotionModel::translation
                          ? 0
                          : context.options.rigid.most_rotation * std::numbers::pi / 180);
@@ -440,7 +432,7 @@ void register_weak_to_average(const SeriesContext& context, MatchingAverage aver
         frame.result.ncc_after = fit.ncc;
         frame.result.overlap = fit.overlap;
         ++frame.result.iterations;
-        if (!frame.sound && !resembles(frames[at], frames, all, size, prefilter)) {
+        if (!frame.sound && !resembles(frames[at], frames, all, size)) {
             frame.leave_out(Omission::unlike,
                             fmt::format("the sum of {} frames that contains this frame resembles "
                                         "neither the other sums nor their average",
@@ -449,7 +441,7 @@ void register_weak_to_average(const SeriesContext& context, MatchingAverage aver
             continue;
         }
         frame.sound = true;
-        frame.result.unrelated = shows_nothing(fit, all, prefilter);
+        frame.result.unrelated = shows_nothing(fit, all);
         frame.in_doubt = !(deviation_of_positions(frame.result, context.source.header().shape) <=
                            context.options.tolerance); // also if it is unknown
     }
