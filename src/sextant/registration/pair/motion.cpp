@@ -196,12 +196,6 @@ RigidMotion nearest_rigid(const AffineMotion& motion) {
     return {std::atan2(motion.c - motion.b, motion.a + motion.d), motion.tx, motion.ty};
 }
 
-Point apply(const AffineMotion& motion, Point x, Point c) {
-    const double u = x.x - c.x, v = x.y - c.y;
-    return {motion.a * u + motion.b * v + c.x + motion.tx,
-            motion.c * u + motion.d * v + c.y + motion.ty};
-}
-
 AffineMotion compose(const AffineMotion& outer, const AffineMotion& inner) {
     return {outer.a * inner.a + outer.b * inner.c,
             outer.a * inner.b + outer.b * inner.d,

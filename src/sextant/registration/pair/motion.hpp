@@ -108,7 +108,12 @@ AffineMotion as_affine(const RigidMotion& motion);
 RigidMotion nearest_rigid(const AffineMotion& motion);
 
 /// Returns φ(x) for images with centre c.
-Point apply(const AffineMotion& motion, Point x, Point c);
+// In the header, because it is called for every pixel.
+inline Point apply(const AffineMotion& motion, Point x, Point c) {
+    const double u = x.x - c.x, v = x.y - c.y;
+    return {motion.a * u + motion.b * v + c.x + motion.tx,
+            motion.c * u + motion.d * v + c.y + motion.ty};
+}
 
 /// Returns φ₁∘φ₂, the inner motion applied first.
 AffineMotion compose(const AffineMotion& outer, const AffineMotion& inner);
