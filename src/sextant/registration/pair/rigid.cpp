@@ -297,12 +297,16 @@ bool RigidRun::search_at(const Images& coarsest, double farthest, int angles, St
 /// Finds starts for fits by correlation around each angle that the spectra suggest, with shifts of
 /// up to `farthest` pixels of the coarsest level.
 void RigidRun::find_starts(const Images& coarsest, double farthest, int angles) {
+    // In the first search, much lower peaks are omitted: if the lead is not clear, another follows.
+    const double least = angles == 1 ? .5 : 0;
     fits_.clear();
     double highest = 0, deepest = 0;
     const auto search_around = [&](double angle) {
         for (const Resemblance& found :
              correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre,
                                  {angle, farthest, options_.inverts, angles})) {
+            if (found.height < least * std::max(highest, deepest))
+                continue;
             Fit& one = fits_.emplace_back();
             one.motion = found.motion;
             one.inverted = found.inverted;
