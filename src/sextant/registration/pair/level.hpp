@@ -169,8 +169,8 @@ void weigh_tile(kernel::RigidSums& tile, bool inverted = false);
 ///           similarity; the motion's angle; the number of independent samples of the squared
 ///           noise, which matters for a few tiles only.
 RigidUncertainty uncertainty_of(std::span<const kernel::RigidSums> tiles,
-                                const kernel::RigidSums& all, const Similarity& alike,
-                                double alpha, double independent);
+                                const kernel::RigidSums& all, const Similarity& alike, double alpha,
+                                double independent);
 
 /// Sums over pairs of tiles that determine the covariance of the tiles' displacements.
 struct TileCovariance {
