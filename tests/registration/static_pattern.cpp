@@ -51,7 +51,7 @@ FaultySeries made(const Faults& faults, const SeriesPlan& plan, double contrast 
 RegistrationResult registered(const FaultySeries& series, StaticSearch search, int ranks = 1) {
     RegistrationOptions options;
     options.static_pattern = search;
-    options.recorded_mean = false;
+    options.recorded_mean = true;
     return registration_of([&] { return series.open(); }, ranks, options);
 }
 
@@ -159,6 +159,8 @@ TEST(StaticPattern, constant_pixels_are_gaps) {
     EXPECT_LT(*std::min_element(count.begin(), count.end()), 16);
     const std::vector<float>& mean = result.average.mean;
     EXPECT_LT(*std::max_element(mean.begin(), mean.end()), 3 * 100);
+    const std::vector<float>& recorded = result.recorded.mean;
+    EXPECT_GT(*std::max_element(recorded.begin(), recorded.end()), 7 * 100);
 }
 
 TEST(StaticPattern, is_the_same_on_any_number_of_ranks) {

@@ -65,8 +65,9 @@ CombineOptions combine_options(const SeriesState& state, bool median) {
     return options;
 }
 
-Combined combined(const SeriesState& state, const TransformOf& transform_of, bool median) {
-    return combine(state.communicator, state.shown_frames(), state.averaged, transform_of,
+Combined combined(const SeriesState& state, FrameSource& source, const TransformOf& transform_of,
+                  bool median) {
+    return combine(state.communicator, source, state.averaged, transform_of,
                    combine_options(state, median), state.control);
 }
 
@@ -198,14 +199,15 @@ void choose_results(SeriesState& state) {
 }
 
 void average_frames(SeriesState& state) {
-    state.result.average = combined(state, known_transform_of(state, state.result.stages), true);
+    state.result.average =
+        combined(state, state.shown_frames(), known_transform_of(state, state.result.stages), true);
     find_resolution(state);
 }
 
 void average_recorded(SeriesState& state) {
-    if (state.options.recorded_mean)
+    if (state.options.recorded_mean) // with a static pattern, if there is one
         state.result.recorded = combined(
-            state, [](std::int64_t) { return Transform(); }, false);
+            state, *state.source, [](std::int64_t) { return Transform(); }, false);
 }
 
 void gather_results(SeriesState& state) {
