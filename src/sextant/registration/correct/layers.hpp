@@ -32,7 +32,7 @@ struct Layers {
     /// second half of the frames. Noise does not correlate; neither do parts of one layer that
     /// wrong displacements leave in the other.
     double moving = 0, still = 0;
-    double moving_above_noise = 0; ///< of noise, `moving` stays below this
+    double moving_above_noise = 0; ///< noise alone does not reach this `moving`
     bool biased = false;           ///< LayerFit::is_biased() of `apparent`
     double strength = 0; ///< power of the static layer, relative to that of the moving layer
     double travel = 0;   ///< largest extent of `shifts` along an axis, relative to the frames' side

@@ -461,7 +461,7 @@ void RigidRun::judge(const Images& finest, const kernel::RigidSums& sums, double
                    result.inverted)
             .ncc;
     const Similarity alike = similarity(sums, result.inverted);
-    // Squares of noise are correlated over half of the area over which noise is.
+    // The squared noise is correlated over half of the area over which the noise is correlated.
     result.uncertainty = uncertainty_of(tiles_, total_of(tiles_), alike, result.motion.alpha,
                                         2 * independent_pixels(sums.count * row_step, prefilter));
     if (const double seen = noise_within_tiles(tiling_of(finest_shape_), prefilter); seen < 1) {

@@ -172,7 +172,7 @@ void resample_others(const SeriesContext& context, const MatchingAverage& averag
 namespace {
 
 /// An image of which most pixels equal their left neighbours, such as the weights of an average. It
-/// takes much less memory than its pixels.
+/// takes much less memory than its pixels, and at most twice as much.
 class ImageOfRuns {
   public:
     ImageOfRuns(std::span<const float> pixels, Elements width) {
@@ -181,7 +181,7 @@ class ImageOfRuns {
             const std::size_t end = first + static_cast<std::size_t>(width);
             for (std::size_t i = first; i < end; ++i) {
                 if (i == first || pixels[i] != pixels[i - 1])
-                    runs_.push_back({static_cast<Elements>(i - first), pixels[i]});
+                    runs_.push_back({static_cast<std::int32_t>(i - first), pixels[i]});
             }
             first = end;
         }
@@ -202,7 +202,7 @@ class ImageOfRuns {
 
   private:
     struct Run {
-        Elements first;
+        std::int32_t first; ///< column
         float value;
     };
     std::vector<Run> runs_;
@@ -229,8 +229,9 @@ class OthersPyramid {
         all_.fill(view_of(average.samples, area_.shape));
     }
 
-    /// Makes the reader use the memory of `others_` for samples, which it needs only before
-    /// without(). all() must not use this memory.
+    /// Lends the memory of `others_` to the reader, which needs its samples only until without()
+    /// writes to this memory. If the average is larger than a frame, all() also writes to it, so
+    /// nothing is lent.
     void lend_memory(PairReader& reader) {
         if (area_ == area_of(shape_))
             reader.read_into({others_.plane(0).first, static_cast<std::size_t>(shape_.elements())});

@@ -63,7 +63,7 @@ struct RegisteredRows {
 /// Columns that the flyback disturbs become gaps from the second pass on.
 ///
 /// Input     rigid motions of all registered frames (at least three); this rank's frames; whether
-///           frames may rotate; whether rows are registered only if they jitter.
+///           frames may rotate; whether rows are registered only if they move within frames.
 /// Output    FrameRegistration::rows and row_fit are set; `result` has the rigid part of the
 ///           motion, with its uncertainty, NCC and misfit. With `if_any`, nothing is returned or
 ///           changed if a pass finds that rows do not move within frames (RowPrior::is_rigid).
