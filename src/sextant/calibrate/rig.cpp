@@ -2,6 +2,7 @@
 #include "sextant/calibrate/rig.hpp"
 
 #include "sextant/calibrate/kernels.hpp"
+#include "sextant/comm/waiting.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/schedule/builder.hpp"
 
@@ -11,7 +12,6 @@
 #include <random>
 #include <stdexcept>
 
-#include <sched.h>
 #include <sys/resource.h>
 
 namespace sextant::calibrate {
@@ -280,24 +280,16 @@ BurstLength length_of(Seconds repetition) {
     return repetition < 2e-2 ? BurstLength{2, 4} : BurstLength{1, 2};
 }
 
-/// Moves this thread to the allowed core with this number; the scheduler may move it later. Two
-/// ranks waiting for each other on one core, which happens on busy machines, would measure
-/// scheduling delays.
+/// Moves this thread to the allowed core with this number. Two ranks waiting for each other on one
+/// core, which happens on busy machines, would measure scheduling delays.
 void go_to_own_core(int number) {
-    cpu_set_t allowed, own;
-    CPU_ZERO(&allowed);
-    CPU_ZERO(&own);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
+    const Cores allowed = Cores::available();
+    if (allowed.count() < 2)
         return;
-    const int wanted = number % CPU_COUNT(&allowed);
-    int core = 0;
-    for (int before = -1; core < CPU_SETSIZE; ++core) {
-        if (CPU_ISSET(core, &allowed) && ++before == wanted)
-            break;
-    }
-    CPU_SET(core, &own);
-    sched_setaffinity(0, sizeof own, &own);
-    sched_setaffinity(0, sizeof allowed, &allowed);
+    int core = -1;
+    for (int left = number % allowed.count() + 1; left > 0; left -= allowed.has(core))
+        ++core;
+    move_to_core(core);
 }
 
 /// An estimate of the first repetition's time, assuming a gigabyte per second.

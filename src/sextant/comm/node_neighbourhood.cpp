@@ -75,6 +75,7 @@ struct NodeNeighbourhood::Head {
     std::uint64_t token = 0;     ///< random number chosen by its owner
     std::atomic<int> running{0}; ///< 1 while the owner is in a run
     std::atomic<int> failed{0};  ///< 1 + the rank whose failure cancelled the run; 0: none
+    LastCore core{-1};
     SharedInbox inbox;
 };
 
@@ -264,8 +265,15 @@ const std::vector<Note>& NodeNeighbourhood::take() {
 
 void NodeNeighbourhood::rest(int idle) {
     constexpr int yields = 200;
-    if (!crowded_ && idle < looks_before_sleep)
+    if (!crowded_ && idle < looks_before_sleep) {
+        if (idle == looks_before_separating)
+            separate_ranks(own().core, [this](int core) {
+                return std::any_of(peers_.begin(), peers_.end(), [&](const Peer& peer) {
+                    return head(peer.rank).core.load(std::memory_order_relaxed) == core;
+                });
+            });
         return pause_briefly();
+    }
     if (crowded_ && idle < yields && yielding_.yield())
         return;
     if (held_.empty())

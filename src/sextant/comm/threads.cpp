@@ -93,6 +93,7 @@ struct alignas(apart) CallCount {
     /// In the base group of scopes: the number of the scope in which the rank last made a call that
     /// all ranks make.
     std::atomic<std::uint32_t> last{0};
+    LastCore core{-1};
     // Used only by the rank itself:
     bool under_way = false;
     bool run_counted = false; ///< true if the next exchange belongs to a run already counted
@@ -109,6 +110,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     /// A group of some ranks of `parent`.
     ThreadGroup(std::shared_ptr<ThreadGroup> parent, std::vector<int> ranks)
         : ThreadGroup(static_cast<int>(ranks.size())) {
+        crowded_ = parent->crowded_;
         parent_ = std::move(parent);
         ranks_of_parent_ = std::move(ranks);
     }
@@ -116,7 +118,17 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     int size() const { return size_; }
     Inbox& inbox(int rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
     /// True if there are fewer cores than ranks.
-    bool crowded() const { return size_ > 1 && Cores::available().count() < size_; }
+    bool crowded() const { return crowded_; }
+    /// Moves a rank that has waited for some time off the core of another rank.
+    void separate(int rank) {
+        separate_ranks(calls_of(rank).core, [&](int core) {
+            for (int other = 0; other < size_; ++other) {
+                if (other != rank && calls_of(other).core.load(std::memory_order_relaxed) == core)
+                    return true;
+            }
+            return false;
+        });
+    }
 
     /// Throws if the group is cancelled. If the failed rank has completed the current call of
     /// `rank`, throws only if `gives_up` is set.
@@ -199,6 +211,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     void meet(int rank, Call call, std::size_t bytes, Part&& part);
 
     const int size_;
+    bool crowded_ = size_ > 1 && Cores::available().count() < size_;
     std::vector<Inbox> inboxes_;
     std::atomic<bool> cancelled_{false};
     // Why the group was cancelled; protected by mutex_.
@@ -224,7 +237,7 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     Call call_ = Call::barrier; // call of the ranks that have arrived
     std::size_t bytes_ = 0;
     int first_arrived_ = 0;
-    std::uint64_t meetings_ = 0;
+    std::atomic<std::uint64_t> meetings_{0}; // changed under the lock
     std::vector<std::byte> gathered_;
     std::vector<std::weak_ptr<ThreadGroup>> children_;
     std::map<std::pair<int, int>, std::shared_ptr<ThreadGroup>> splits_; // groups being formed
@@ -391,8 +404,11 @@ const std::vector<Note>& ThreadTransport::take() {
 void ThreadTransport::rest(int idle) {
     // These limits count calls of this function; a call that sleeps takes up to 10 ms.
     constexpr int yields = 400, between_looks = 32, before_giving_up = 640;
-    if (!crowded_ && idle < looks_before_sleep)
+    if (!crowded_ && idle < looks_before_sleep) {
+        if (idle == looks_before_separating)
+            group_->separate(rank_);
         return pause_briefly();
+    }
     if (crowded_ && idle < yields && yielding_.yield())
         return;
     group_->inbox(rank_).sleep();
@@ -701,6 +717,13 @@ void ThreadGroup::meet(int rank, Call call, std::size_t bytes, Part&& part) {
     }
     lock.unlock();
     check_order(rank);
+    for (int look = 0; look < looks_before_sleep && size_ > 1 && !crowded_ && !cancelled_; ++look) {
+        if (meetings_.load(std::memory_order_acquire) != meeting)
+            return;
+        if (look == looks_before_separating)
+            separate(rank);
+        pause_briefly();
+    }
     lock.lock();
     int returned = -1;
     const auto over = [&] {

@@ -56,12 +56,12 @@ Cores Cores::available() {
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) != 0) { // more cores than a cpu_set_t can hold
         for (unsigned core = 0; core < std::thread::hardware_concurrency() && core < most; ++core)
-            cores.mask_[core / 64] |= std::uint64_t{1} << core % 64;
+            cores.add(static_cast<int>(core));
         return cores;
     }
-    for (std::size_t core = 0; core < CPU_SETSIZE && core < most; ++core) {
+    for (int core = 0; core < CPU_SETSIZE && core < most; ++core) {
         if (CPU_ISSET(core, &set))
-            cores.mask_[core / 64] |= std::uint64_t{1} << core % 64;
+            cores.add(core);
     }
     return cores;
 }
@@ -73,9 +73,46 @@ int Cores::count() const {
     return count;
 }
 
+bool Cores::has(int core) const {
+    return core >= 0 && core < most &&
+           (mask_[static_cast<std::size_t>(core / 64)] >> core % 64 & 1) != 0;
+}
+
 void Cores::add(const Cores& other) {
     for (std::size_t i = 0; i < mask_.size(); ++i)
         mask_[i] |= other.mask_[i];
+}
+
+void Cores::add(int core) {
+    if (core >= 0 && core < most)
+        mask_[static_cast<std::size_t>(core / 64)] |= std::uint64_t{1} << core % 64;
+}
+
+void move_to_core(int core) {
+    cpu_set_t allowed, wanted;
+    CPU_ZERO(&allowed);
+    CPU_ZERO(&wanted);
+    if (core >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0 ||
+        !CPU_ISSET(core, &allowed))
+        return;
+    CPU_SET(core, &wanted);
+    sched_setaffinity(0, sizeof wanted, &wanted);
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+void separate_ranks(LastCore& own, const std::function<bool(int core)>& has_rank) {
+    const int here = sched_getcpu();
+    own.store(here, std::memory_order_relaxed);
+    if (here < 0 || !has_rank(here))
+        return;
+    const Cores allowed = Cores::available();
+    for (int core = 0; core < Cores::most; ++core) {
+        if (!allowed.has(core) || has_rank(core))
+            continue;
+        move_to_core(core);
+        own.store(core, std::memory_order_relaxed);
+        return;
+    }
 }
 
 bool is_crowded(std::uint64_t host, std::span<const Seat> ranks) {

@@ -57,13 +57,35 @@ class Cores {
     static Cores available();
 
     int count() const;
+    bool has(int core) const;
     /// Adds the cores of another process on the same machine.
     void add(const Cores& other);
+    void add(int core);
+
+    static constexpr int most = 1024;
 
   private:
-    static constexpr int most = 1024;
     std::array<std::uint64_t, most / 64> mask_{};
 };
+
+/// Moves the calling thread to a core; the scheduler may move it again later. Does nothing if the
+/// thread may not run there.
+void move_to_core(int core);
+
+/// The number of polls after which a rank that waits checks whether another rank shares its core: a
+/// few microseconds.
+inline constexpr int looks_before_separating = 64;
+
+/// The core on which a rank was last seen to wait.
+using LastCore = std::atomic<int>;
+
+/// Separates ranks of one host, of which there are no more than cores. The scheduler often wakes a
+/// thread on the core of the thread that woke it, and leaves both there, because each of them
+/// sleeps half of the time: an exchange then takes ten times as long.
+///
+/// Stores the caller's core in `own`. If `has_rank(core)` is true for this core, because another
+/// rank was last seen there, moves the caller to a core without ranks, if it may use one.
+void separate_ranks(LastCore& own, const std::function<bool(int core)>& has_rank);
 
 /// The host and cores of a rank. Used to detect that a host is oversubscribed.
 struct Seat {
