@@ -101,7 +101,7 @@ class Campaign {
     Measurements run() {
         result_.probe_before = probe_state();
         for (const std::vector<Cell>& level : levels_)
-            visit(level, options_.patient && &level == &levels_.front());
+            visit(level, &level == &levels_.front());
         while (!time_up()) {
             if (options_.patient)
                 add_sizes();
@@ -118,7 +118,7 @@ class Campaign {
     bool time_up() const { return stopwatch_.elapsed() >= options_.budget; }
 
     machine::Value probe_state() {
-        constexpr int bursts = 4;
+        const int bursts = options_.patient ? 4 : 1;
         Series state;
         for (int i = 0; i < bursts; ++i)
             take_burst(probe(), state);
@@ -130,13 +130,22 @@ class Campaign {
             series.add(sample);
     }
 
-    /// Measures a burst of each cell, in random order. Stops when the time is up, unless `all` is
-    /// set.
+    /// True if the first burst of a cell may take longer than the time that is left, which matters
+    /// only if the time is short.
+    bool is_too_long(const Cell& cell) const {
+        constexpr int repetitions = 6;
+        return !options_.patient && result_.cells.count(cell) == 0 &&
+               repetitions * first_guess(cell) > options_.budget - stopwatch_.elapsed();
+    }
+
+    /// Measures a burst of each cell for which there is time, or of `all` cells, in random order.
     void visit(std::vector<Cell> cells, bool all = false) {
         std::shuffle(cells.begin(), cells.end(), random_);
         for (const Cell& cell : cells) {
             if (time_up() && !all)
                 return;
+            if (is_too_long(cell) && !all)
+                continue;
             const Seconds begin = stopwatch_.elapsed();
             take_burst(cell, result_.cells[cell]);
             spent_[cell] += stopwatch_.elapsed() - begin;
@@ -154,7 +163,7 @@ class Campaign {
         std::vector<Cell> cells;
         for (const Cell& cell : known_) {
             const auto found = result_.cells.find(cell);
-            if (found == result_.cells.end() || !settled(found->second))
+            if (found == result_.cells.end() ? !is_too_long(cell) : !settled(found->second))
                 cells.push_back(cell);
         }
         return cells;

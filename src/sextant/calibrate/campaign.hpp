@@ -53,8 +53,8 @@ struct CampaignOptions {
     double ci =
         .02; ///< half-width of the interval, relative to the median, at which a cell is done
     unsigned seed = 1; ///< seed of the order of cells
-    /// If true, measures the whole first level even if the time is up, because a launch without
-    /// this level is useless, and adds sizes where curves bend.
+    /// If true, measures the state of the machine well, adds sizes where curves bend, and may take
+    /// longer than the budget by the time of one cell.
     bool patient = true;
     /// Called from time to time with the fraction of the budget that is used.
     std::function<void(double share)> progress = {};
@@ -68,8 +68,8 @@ struct Measurements {
 
 /// Measures cells: first each cell once, level by level, then repeatedly the cells that have not
 /// converged, in random order (`seed`), adding sizes where curves bend, until all cells have
-/// converged or the time is up. Unmeasured cells are left out, except for the first level of a
-/// patient campaign.
+/// converged or the time is up. The first level is measured even if the time is up, because nothing
+/// can be predicted without it; other unmeasured cells are left out.
 ///
 /// Collective over the ranks of the stopwatch.
 Measurements measure(Stopwatch& stopwatch, const CellLevels& levels,

@@ -56,6 +56,11 @@ Cell copy(Bytes bytes, Bytes block) {
         .kind = Kind::copy, .bytes = bytes, .block = block, .row = block == bytes ? 0 : row_bytes};
 }
 
+Seconds first_guess(const Cell& cell) {
+    constexpr Bytes pixel = 16;
+    return 1e-9 * static_cast<double>(cell.bytes + cell.elements * cell.operands * pixel);
+}
+
 namespace {
 
 using machine::Layout;
@@ -231,16 +236,19 @@ CellLevels make_quick_cells(const CellOptions& options) {
                 levels[level].push_back(pass("over", "f32", elements, k, alone));
         }
     };
-    add_messages(levels[0], Kind::round_trip, {1, 4 * kibi, 64 * kibi, mebi});
-    add_messages(levels[0], Kind::stream, {1, 4 * kibi, 64 * kibi});
-    add(0, {1, kibi, 16 * kibi, 256 * kibi}, {2});
+    // A few milliseconds.
+    add_messages(levels[0], Kind::round_trip, {1, 64 * kibi});
+    add(0, {1, 16 * kibi, 64 * kibi}, {2});
     if (options.lending) {
-        for (const Bytes bytes : {Bytes{16}, 16 * kibi, 256 * kibi, 4 * mebi})
+        for (const Bytes bytes : {Bytes{16}, 256 * kibi})
             levels[0].push_back(lent(bytes));
-        for (const Bytes bytes : {kibi, 64 * kibi, mebi})
+        for (const Bytes bytes : {kibi, 16 * kibi, 64 * kibi, mebi, 4 * mebi})
             levels[1].push_back(lent(bytes));
-        add(1, {64, 4 * kibi, 64 * kibi}, {2});
+        add(1, {64, 4 * kibi}, {2});
     }
+    add(1, {kibi, 256 * kibi}, {2});
+    add_messages(levels[1], Kind::round_trip, {4 * kibi, mebi});
+    add_messages(levels[1], Kind::stream, {1, 4 * kibi, 64 * kibi});
     add_messages(levels[1], Kind::round_trip, {kibi, 16 * kibi, 256 * kibi, 4 * mebi});
     add_messages(levels[1], Kind::stream, {16 * kibi, mebi});
     if (options.work) {

@@ -57,6 +57,9 @@ Cell kernel_run(std::string name, std::string element, Elements elements, int op
                 bool alone = false);
 Cell copy(Bytes bytes, Bytes block);
 
+/// An estimate of the time of a cell that was not measured, assuming a gigabyte per second.
+Seconds first_guess(const Cell& cell);
+
 /// A round trip of an empty message.
 inline Cell empty_trip() {
     return message(Kind::round_trip, 1);
@@ -100,8 +103,8 @@ struct CellOptions {
 
 CellLevels make_cells(const CellOptions& options);
 
-/// Returns the cells for a short measurement: first those that every model needs, then the others
-/// by importance.
+/// Returns the cells for a short measurement: first a few, from which those of the built-in machine
+/// can be scaled in some milliseconds, then the others by importance.
 CellLevels make_quick_cells(const CellOptions& options);
 
 /// Adds cells with the message sizes of an earlier launch, including those that refinement added.

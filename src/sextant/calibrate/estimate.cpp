@@ -96,12 +96,14 @@ class Costs {
             return add_stream(cell, series.value(0), series.value(1));
         if (cell.kind != Kind::round_trip || is_empty_message(cell))
             return;
-        Value full = less(series.value(0), empty());
+        Value full = series.value(0);
         if (cell.strategy == Strategy::lending) {
             const machine::Work* over = profile_.find_operator("over", "f32");
             if (!over)
                 return;
             full = less(full, machine::at_pass(over->passes, cell.bytes / 16, 2).median);
+        } else {
+            full = less(full, empty());
         }
         curve(Path::full, cell.layout, cell.strategy)
             .points.push_back({cell.bytes, cell.block, full});

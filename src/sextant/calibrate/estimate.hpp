@@ -19,9 +19,10 @@ inline constexpr std::string_view unsteady = "unsteady";
 /// Derives the costs of messages and work from the measurements of one launch.
 ///
 /// An empty message takes half its round trip: t_cf. The full path of any other message is its
-/// round trip minus t_cf, since the answer is an empty message; for a zero-copy message, also minus
-/// the pass that folds it. The send path is the interval between messages of a saturated stream
-/// on the sender's clock, the receive path that on the receiver's; the gap is the longer of them.
+/// round trip minus t_cf, since the answer is an empty message; that of a zero-copy message is the
+/// exchange in which two ranks fold each other's data, minus the pass. The send path is the
+/// interval between messages of a saturated stream on the sender's clock, the receive path that on
+/// the receiver's; the gap is the longer of them.
 ///
 /// Input     measurements; the link class of the two ranks.
 /// Output    a profile with links, operators, kernels, copies and the machine's state; the state is

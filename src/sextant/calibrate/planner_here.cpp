@@ -34,7 +34,7 @@ namespace {
 
 using FileClock = std::filesystem::file_time_type::clock;
 
-constexpr int probe_version = 1;
+constexpr int probe_version = 2;
 constexpr std::chrono::hours most_age{30 * 24}, most_age_if_busy{1};
 
 /// The ranks and transport that a probe is valid for.
@@ -44,10 +44,16 @@ struct ProbedRanks {
     int ranks = 0;
 };
 
+/// A profile and the time spent on measuring it.
+struct Probe {
+    machine::Profile profile;
+    Seconds budget = 0;
+};
+
 /// The probes of this process, by key.
 struct Remembered {
     std::mutex mutex;
-    std::map<std::string, machine::Profile> probes;
+    std::map<std::string, Probe> probes;
 };
 
 Remembered& remembered() {
@@ -55,9 +61,9 @@ Remembered& remembered() {
     return all;
 }
 
-void remember(const std::string& key, const machine::Profile& profile) {
+void remember(const std::string& key, const Probe& probe) {
     const std::lock_guard lock(remembered().mutex);
-    remembered().probes.insert_or_assign(key, profile);
+    remembered().probes.insert_or_assign(key, probe);
 }
 
 /// A hash that is the same in every process (FNV-1a), for file names: machines that share a home
@@ -70,7 +76,7 @@ std::uint32_t hash(const std::string& text) {
 }
 
 /// Reads a cached probe. Throws InvalidFile if the file is not a valid probe for `key`.
-machine::Profile read_probe(const std::string& path, const std::string& key) {
+Probe read_probe(const std::string& path, const std::string& key) {
     constexpr Bytes most = Bytes{4} << 20;
     const std::string text = read_text(path, most);
     const JsonField file = JsonField::parse(text, path);
@@ -78,7 +84,7 @@ machine::Profile read_probe(const std::string& path, const std::string& key) {
     probe.at("version").integer(probe_version, probe_version);
     if (probe.at("of").text() != key)
         probe.at("of").refuse(key);
-    return machine::parse_profile(text, path);
+    return {machine::parse_profile(text, path), probe.at("budget").number(0, 3600)};
 }
 
 bool is_fresh(const std::string& path, const machine::Profile& profile) {
@@ -107,7 +113,7 @@ std::string probe_path(const ProbedRanks& ranks) {
 
 /// Returns the cached probe for these ranks, from this process or an earlier one. Empty if the file
 /// is missing, damaged, from another machine or version, or too old.
-std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks) {
+std::optional<Probe> kept_probe(const ProbedRanks& ranks) {
     const std::string key = probe_key(ranks), path = probe_path(ranks);
     {
         const std::lock_guard lock(remembered().mutex);
@@ -119,26 +125,26 @@ std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks) {
     if (path.empty() || !std::filesystem::is_regular_file(path, missing))
         return std::nullopt;
     try {
-        const machine::Profile profile = read_probe(path, key);
-        if (!is_fresh(path, profile))
+        const Probe probe = read_probe(path, key);
+        if (!is_fresh(path, probe.profile))
             return std::nullopt;
-        remember(key, profile);
-        return profile;
+        remember(key, probe);
+        return probe;
     } catch (const std::exception&) {
         return std::nullopt; // the machine is then measured again
     }
 }
 
 /// Caches a probe; if its file cannot be written, for this process only.
-void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile) {
+void keep_probe(const ProbedRanks& ranks, const Probe& probe) {
     const std::string key = probe_key(ranks), path = probe_path(ranks);
-    remember(key, profile);
+    remember(key, probe);
     if (path.empty())
         return;
     try {
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-        Json json = json_of(profile);
-        json.set("probe", {{"version", probe_version}, {"of", key}});
+        Json json = json_of(probe.profile);
+        json.set("probe", {{"version", probe_version}, {"of", key}, {"budget", probe.budget}});
         write_file(path, json.text(1) + "\n", AtomicFile::Links::replaced);
     } catch (const std::exception&) {
         return; // other processes then measure the machine again
@@ -158,12 +164,13 @@ bool is_forbidden() {
 }
 
 /// Returns the budget of one probe, the same on all ranks: rank 0's setting, if it is a number of
-/// seconds; otherwise a default, which is shorter for processes, because they may probe two
-/// transports to compare them. Collective.
-Seconds budget_of(const Communicator& communicator) {
-    const Seconds usual = communicator.shares_memory() ? 1 : .6;
+/// seconds; otherwise a tenth of the time of the work, within limits. The upper limit is lower for
+/// processes, because they may probe two transports to compare them. Collective.
+Seconds budget_of(const Communicator& communicator, Seconds work) {
+    constexpr Seconds least = .02;
+    const Seconds most = communicator.shares_memory() ? 1 : .6;
     const Seconds set = parsed_number<Seconds>(probe_setting()).value_or(0);
-    return communicator.all_gather(set > 0 ? set : usual).front();
+    return communicator.all_gather(set > 0 ? set : std::clamp(work / 10, least, most)).front();
 }
 
 bool has_profile(const planner::DefaultPlanner& usual) {
@@ -220,7 +227,7 @@ planner::DefaultPlanner readable_planner(const char* transport, const std::strin
 
 planner::DefaultPlanner planner_here(const Communicator& communicator,
                                      const std::vector<int>& nodes, const std::string& machine,
-                                     planner::Probing probing) {
+                                     planner::Probing probing, Seconds work) {
     const char* const transport = reads_all(communicator, nodes) ? "threads" : "mpi";
     planner::DefaultPlanner usual;
     agree(communicator, [&] {
@@ -235,20 +242,21 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
     if (allowed == Probing::off)
         return usual;
     const ProbedRanks ranks = probed_ranks(communicator, nodes);
+    const Seconds budget = budget_of(communicator, work);
+    const std::optional<Probe> kept = communicator.rank() == 0 ? kept_probe(ranks) : std::nullopt;
+    // A probe is repeated if the work allows a much better one.
+    const bool good = kept && (allowed != Probing::now || 2 * kept->budget >= budget);
     std::string text;
     std::optional<Profile> known =
-        broadcast(communicator, communicator.rank() == 0 ? kept_probe(ranks) : std::nullopt, text);
+        broadcast(communicator, good ? std::optional(kept->profile) : std::nullopt, text);
     if (!known && allowed == Probing::now) {
-        const Seconds budget = budget_of(communicator);
         agree(communicator, [&] { known = measure_quickly(communicator, budget); });
         known = broadcast(communicator, known, text);
         if (known && communicator.rank() == 0)
-            keep_probe(ranks, *known);
+            keep_probe(ranks, {*known, budget});
         if (!known)
-            usual.warnings.push_back(fmt::format(
-                "this machine could not be probed in {:g} s, possibly because other programs keep "
-                "it busy; planned with a built-in machine profile",
-                budget));
+            usual.warnings.push_back("this machine could not be probed, because a rank lacks the "
+                                     "memory; planned with a built-in machine profile");
     }
     if (known)
         usual.planner = planner_with(std::move(*known), text);
@@ -279,8 +287,8 @@ planner::DefaultPlanner planner_of(const std::string& transport, int ranks,
     planner::DefaultPlanner usual = planner::default_planner(transport, machine);
     if (has_profile(usual) || is_forbidden())
         return usual;
-    if (const std::optional<Profile> kept = kept_probe({transport, ranks}))
-        usual.planner = planner_with(*kept, machine::profile_text(*kept));
+    if (const std::optional<Probe> kept = kept_probe({transport, ranks}))
+        usual.planner = planner_with(kept->profile, machine::profile_text(kept->profile));
     return usual;
 }
 

@@ -5,18 +5,23 @@
 #include "sextant/machine/profile.hpp"
 #include "sextant/planner/planner.hpp"
 
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace sextant::calibrate {
 
 /// Returns the planner for the ranks of this communicator: planner::default_planner with the
-/// profile `machine`, or with this machine's profile. If there is no profile, probes this machine,
-/// which takes about a second. The probe is cached, in this process and in a file, for a month, or
-/// for an hour if the machine was busy; it applies to the same number of ranks of the same host,
-/// MPI and version of Sextant. The name of a probed profile states that it is provisional.
+/// profile `machine`, or with this machine's profile. If there is no profile, probes this machine:
+/// for a tenth of the time that the work is expected to take, but for at least 20 ms and at most
+/// about a second. The probe is cached, in this process and in a file, for a month, or for a day if
+/// the machine was busy, until work that takes longer allows a better one; it applies to the same
+/// number of ranks of the same host, MPI and version of Sextant. The name of a probed profile
+/// states that it is provisional.
 ///
-/// Input     the nodes of the ranks; a profile, or "".
+/// Input     the nodes of the ranks; a profile, or ""; the expected time of the work that is
+/// planned
+///           (`any_work`: the probe may take its longest time).
 /// Output    a planner: the same on all ranks if made from a probe; else made from the profile as
 ///           each rank reads it. The planner is null on a rank other than 0 that cannot read the
 ///           profile.
@@ -24,7 +29,15 @@ namespace sextant::calibrate {
 /// Collective.
 planner::DefaultPlanner planner_here(const Communicator& communicator,
                                      const std::vector<int>& nodes, const std::string& machine,
-                                     planner::Probing probing);
+                                     planner::Probing probing, Seconds work);
+
+inline constexpr Seconds any_work = std::numeric_limits<Seconds>::infinity();
+
+/// A rough estimate of the time to process data, for planner_here: memory is read and written a few
+/// times at eight gigabytes per second.
+inline Seconds work_on(double bytes) {
+    return bytes / 4e9;
+}
 
 /// Warns if the profile was measured on another machine or with another MPI: plans can be made with
 /// it, but its times are not those of this machine.

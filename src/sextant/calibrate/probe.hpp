@@ -16,11 +16,10 @@ inline constexpr std::string_view busy = "busy";
 /// `measure_launch` does, and less precisely. On each node, as many pairs of ranks as its cores
 /// allow measure at the same time, so that memory is as busy as in a run; the other ranks wait.
 ///
-/// Input     the time to spend. Operators and kernels not measured in this time get the costs of
-///           the built-in machine. If ranks share memory within nodes, messages use it.
-/// Output    the same on all ranks; nothing if the costs that every model needs could not be
-///           measured in time, for example because other programs are busy, or if a rank lacks the
-///           memory.
+/// Input     the time to spend; about ten milliseconds are spent in any case. Costs not measured in
+///           this time are those of the built-in machine, scaled to the measured ones. If ranks
+///           share memory within nodes, messages use it.
+/// Output    the same on all ranks; nothing if a rank lacks the memory.
 /// Requires  two ranks or more (InvalidTask).
 /// Collective.
 std::optional<machine::Profile> measure_quickly(const Communicator& communicator, Seconds budget);

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace sextant::calibrate {
 
@@ -107,12 +108,22 @@ class Side {
     std::vector<Region> lies_, travels_;
 };
 
-/// The number of round trips per run. Each has its own region, freshly written by rank 0; large
-/// messages use enough regions that their data come from memory, not from caches.
+/// The size of a core's own cache.
+Bytes own_cache() {
+    static const long size = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return size > 0 ? size : mebi;
+}
+
+/// The number of round trips per run. Each has its own region, freshly written by rank 0. Messages
+/// of more than an eighth of a core's cache, which usually has other data too, use enough regions
+/// that they do not stay there; messages of more than half, enough that their data come from
+/// memory.
 int trips_of(const Cell& cell) {
     const Bytes bytes = cell.bytes;
-    if (bytes >= 512 * kibi)
+    if (2 * bytes > own_cache())
         return more_than_caches(bytes);
+    if (8 * bytes >= own_cache())
+        return static_cast<int>(2 * own_cache() / bytes);
     return bytes <= 4 * kibi ? 8 : bytes <= 64 * kibi ? 4 : 2;
 }
 
@@ -129,7 +140,10 @@ Timed round_trips(const Cell& cell, int rank) {
             builder.send(0, side.first(i));
         }
     }
-    return {{builder.finish({})}, bytes_operator(), static_cast<double>(trips), side.data()};
+    return {{builder.finish({})},
+            bytes_operator(),
+            static_cast<double>(trips),
+            rank == 0 ? side.data() : std::vector<Region>{}};
 }
 
 /// Builds the program of a stream. A sender that packs alternates between two packed copies, and
@@ -164,33 +178,29 @@ StreamLengths lengths_of(Bytes bytes) {
     return bytes <= mebi ? StreamLengths{4, 12} : StreamLengths{2, 6};
 }
 
-/// Builds the programs of zero-copy round trips. Zero-copy messages are folded with the receiver's
-/// data. Each answer triggers the next message, and each message has its own region: a region
-/// cannot be read in place while it is overwritten.
-Timed lent_trips(const Cell& cell, int rank) {
+/// Builds the programs of zero-copy exchanges, as two ranks that composite make them: each rank
+/// reads the other's data while it folds the data with its own. Exchanges follow one another,
+/// because each message begins with an element of the previous result. Each has its own regions: a
+/// region cannot be read in place if it is overwritten later.
+Timed lent_exchanges(const Cell& cell, int rank) {
     const Operator& over = kernel::find("over");
     const Elements n = cell.bytes / over.element.size;
-    const int trips = std::min(4, trips_of(cell));
-    Timed made{{}, over, static_cast<double>(trips), {}};
+    const auto exchanges = static_cast<int>(std::clamp<Bytes>(own_cache() / 16 / cell.bytes, 1, 4));
+    const int peer = 1 - rank;
+    Timed made{{}, over, static_cast<double>(exchanges), {}};
     ProgramBuilder builder;
-    if (rank == 0) {
-        const Region answers = builder.in_out(trips + 1);
-        for (int i = 0; i < trips; ++i) {
-            const Region data = builder.in_out(n);
-            made.fresh.push_back(data);
-            builder.send(1, std::array{block(answers.buffer, i, 1), data});
-            builder.receive(1, block(answers.buffer, i + 1, 1));
-        }
-    } else {
-        const Region own = builder.input(n), sum = builder.in_out(n);
-        for (int i = 0; i < trips; ++i) {
-            const Region place = builder.in_out(n + 1);
-            builder.receive(0, place);
-            builder.fold(sum, {own, block(place.buffer, 1, n)});
-            builder.send(0, block(sum.buffer, 0, 1));
-        }
+    Region before = builder.in_out(1);
+    for (int i = 0; i < exchanges; ++i) {
+        const Region own = builder.in_out(n), received = builder.in_out(n + 1),
+                     theirs = block(received.buffer, 1, n), sum = builder.in_out(n);
+        made.fresh.push_back(own);
+        builder.send(peer, std::array{before, own});
+        builder.receive(peer, received);
+        builder.fold(sum, rank == 0 ? std::array{own, theirs} : std::array{theirs, own});
+        before = block(sum.buffer, 0, 1);
     }
     made.programs = {builder.finish({})};
+    made.exchanges = true;
     return made;
 }
 
@@ -240,7 +250,7 @@ Timed timed(const Cell& cell, int rank) {
     case Kind::copy:
         return copies(cell);
     case Kind::round_trip:
-        return cell.strategy == Strategy::lending ? lent_trips(cell, rank)
+        return cell.strategy == Strategy::lending ? lent_exchanges(cell, rank)
                                                   : round_trips(cell, rank);
     case Kind::stream:
         break;
@@ -290,12 +300,6 @@ void go_to_own_core(int number) {
     for (int left = number % allowed.count() + 1; left > 0; left -= allowed.has(core))
         ++core;
     move_to_core(core);
-}
-
-/// An estimate of the first repetition's time, assuming a gigabyte per second.
-Seconds guess(const Cell& cell) {
-    constexpr Bytes pixel = 16;
-    return 1e-9 * static_cast<double>(cell.bytes + cell.elements * cell.operands * pixel);
 }
 
 /// Adds the contiguous pieces of a region of a buffer.
@@ -361,7 +365,8 @@ Rig::PreparedSchedule& Rig::prepare(const Cell& cell) {
     if (added) {
         const Timed what = timed(cell, communicator_.rank());
         prepared.repeats = what.repeats;
-        prepared.last = guess(cell) * what.repeats;
+        prepared.exchanges = what.exchanges;
+        prepared.last = first_guess(cell) * what.repeats;
         for (const Program& program : what.programs)
             prepared.runs.push_back(bound(what, program, prepared));
     }
@@ -369,10 +374,10 @@ Rig::PreparedSchedule& Rig::prepare(const Cell& cell) {
 }
 
 Seconds Rig::time(Execution& run, const PreparedSchedule& prepared) {
-    if (communicator_.rank() == 0) {
-        for (const std::span<std::byte> memory : prepared.fresh)
-            write_anew(memory);
-    }
+    for (const std::span<std::byte> memory : prepared.fresh)
+        write_anew(memory);
+    if (prepared.exchanges)
+        communicator_.barrier();
     const auto begin = Clock::now();
     run.run();
     return std::chrono::duration<double>(Clock::now() - begin).count();

@@ -21,10 +21,11 @@ struct Timed {
     std::vector<Program> programs; ///< this rank's programs: one, or a shorter and a longer one
     Operator op;
     double repeats = 1;
-    /// Regions that rank 0 rewrites before each run, so that they are not in the other rank's
+    /// Regions that this rank rewrites before each run, so that they are not in the other rank's
     /// caches.
     std::vector<Region> fresh;
     std::vector<Kernel> kernels = {}; ///< kernels of its compute steps
+    bool exchanges = false; ///< both ranks begin at the same time, because neither waits first
 };
 
 /// Builds the programs of a cell. Every message is received before the next round trip or pass
@@ -66,6 +67,7 @@ class Rig : public Stopwatch {
         std::vector<Execution> runs;
         std::vector<std::span<std::byte>> fresh;
         double repeats = 1;
+        bool exchanges = false;
         Seconds last = 0; ///< time of the last repetition
     };
 

@@ -145,8 +145,10 @@ planner::CompositingPlan CompositorRun::choose(const std::vector<int>& nodes,
 /// there is nothing to choose.
 planner::DefaultPlanner CompositorRun::planner_here(const std::vector<int>& nodes) const {
     const bool nothing = task_.positions() < 2;
+    const auto bytes = static_cast<double>(task_.elements * operator_->element.size);
     return calibrate::planner_here(communicator_, nodes, options_.machine,
-                                   nothing ? planner::Probing::off : options_.probing);
+                                   nothing ? planner::Probing::off : options_.probing,
+                                   options_.frames * calibrate::work_on(bytes * task_.positions()));
 }
 
 /// Warns, on rank 0, if shared memory is too small and messages are used instead.

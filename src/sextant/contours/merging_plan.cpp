@@ -97,7 +97,9 @@ MergingPlan plan_merging(const Communicator& communicator, const MergingOptions&
     planner::DefaultPlanner usual;
     const bool automatic = options.pattern == "auto";
     if (automatic)
-        usual = calibrate::planner_here(communicator, nodes, options.machine, options.probing);
+        usual =
+            calibrate::planner_here(communicator, nodes, options.machine, options.probing,
+                                    calibrate::work_on(static_cast<double>(grid.elements()) * 16));
     MergingPlan plan;
     std::size_t chosen = 0;
     agree(communicator, [&] {

@@ -302,8 +302,10 @@ bool FilterRun::plan_in_memory() {
 
 void FilterRun::plan_on(const Communicator& communicator, const std::vector<int>& nodes) {
     task_.shares_memory = reads_all(communicator, nodes);
-    const planner::DefaultPlanner usual =
-        calibrate::planner_here(communicator, nodes, options_.machine, options_.probing);
+    const planner::DefaultPlanner usual = calibrate::planner_here(
+        communicator, nodes, options_.machine, options_.probing,
+        calibrate::work_on(
+            static_cast<double>(task_.image.elements() * std::max<Elements>(1, task_.depth)) * 16));
     agree(communicator_, [&] {
         control_.check();
         if (is_root())

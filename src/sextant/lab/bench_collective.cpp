@@ -84,6 +84,9 @@ class Field {
 
     std::vector<Contestant>& contestants() { return contestants_; }
 
+    /// Makes the data new, so that no rank has them in its caches from the last repetition.
+    void renew() { write_anew(given_.bytes()); }
+
     /// Compares the data received by each contestant with the expected result. Collective.
     void check() {
         const Memory wanted =
@@ -136,8 +139,9 @@ class Field {
     /// Predicts the times on rank 0, which prints them. Collective.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
-        const auto planner =
-            calibrate::planner_here(communicator_, nodes, "", planner::Probing::now).planner;
+        const auto planner = calibrate::planner_here(communicator_, nodes, "",
+                                                     planner::Probing::now, calibrate::any_work)
+                                 .planner;
         agree(communicator_, [&] {
             if (communicator_.rank() > 0)
                 return;
@@ -180,7 +184,7 @@ class Field {
     const CollectiveCase& what_;
     const Bytes size_;
     const Grid grid_;
-    const Memory given_;
+    Memory given_;
     std::vector<Contestant> contestants_;
 };
 
@@ -188,7 +192,9 @@ ResultsOfSize bench_size(const Communicator& communicator, const CollectiveCase&
                          const ContestOptions& options) {
     Field field(communicator, what, size);
     field.check();
-    const std::vector<Score> scores = contest_of(communicator, field.contestants(), options);
+    ContestOptions with_new_data = options;
+    with_new_data.before = [&field] { field.renew(); };
+    const std::vector<Score> scores = contest_of(communicator, field.contestants(), with_new_data);
     ResultsOfSize of_size{size, {}};
     for (std::size_t i = 0; i < scores.size(); ++i) {
         CollectiveResult result = std::move(field.contestants()[i].result);

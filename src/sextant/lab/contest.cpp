@@ -39,7 +39,7 @@ struct Length {
 };
 
 /// Much longer than the time between the first and the last rank leaving a barrier.
-constexpr Seconds long_enough_to_time = 20e-6;
+constexpr Seconds long_enough_to_time = 5e-6;
 
 Length length_of(Seconds repetition, const ContestOptions& options) {
     const double needed = std::ceil(options.least_turn / std::max(repetition, 1e-9));

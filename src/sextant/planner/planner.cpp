@@ -27,7 +27,8 @@ void declare_planning(Record& record, std::string& machine, Probing& probing) {
     record
         .add("probe", probing,
              {{"now", Probing::now}, {"kept", Probing::kept}, {"off", Probing::off}}, "WHEN",
-             "if this machine has no profile, measure it once, for about a second")
+             "if this machine has no profile, measure it for a tenth of the time of the work, at "
+             "most a second")
         .by_rank();
 }
 
