@@ -38,6 +38,18 @@ TEST(Collectives, scatter_or_gather_every_tile_of_any_grid) {
     }
 }
 
+TEST(Collectives, reduce_every_tile_of_any_grid_in_order_or_only_with_commutative_operators) {
+    for (const Algorithm& algorithm : reductions()) {
+        for (const Grid& grid : grids) {
+            test::Case c = case_of(algorithm, grid);
+            EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
+            c.claim.order = Order::given;
+            const bool in_order = !algorithm.commutative || grid.ranks() < 2 || grid.width == 0;
+            EXPECT_EQ(prove(c.schedule, c.claim).holds(), in_order) << c.name;
+        }
+    }
+}
+
 TEST(Collectives, do_not_satisfy_the_specification_of_another_operation) {
     const Grid grid{6, 6, 2, 3};
     for (const Algorithm& algorithm : catalogue()) {

@@ -84,6 +84,18 @@ TEST(UnevenBlocks, are_exchanged_all_to_all_by_every_algorithm) {
     }
 }
 
+TEST(UnevenBlocks, are_combined_by_every_reduction) {
+    test::Random random(13);
+    for (const Algorithm& algorithm : reductions()) {
+        for (int p = 1; p <= 13; ++p) {
+            const std::vector<Elements> own = lengths(random, p);
+            for (const Partition& data :
+                 {Partition::blocks(own), Partition::blocks(own, last_first(own))})
+                prove_uneven(algorithm, data, algorithm.claim(data));
+        }
+    }
+}
+
 TEST(UnevenBlocks, are_not_sent_if_empty) {
     const Partition data = Partition::blocks({2, 0, 0, 3, 0});
     const Schedule schedule = make_schedule(5, [&](int rank) { return flat_gather(data, rank); });

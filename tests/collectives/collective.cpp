@@ -25,8 +25,11 @@ TEST(Collective, every_algorithm_follows_the_mpi_standard) {
 
 /// The proofs also show that no message delivery deadlocks.
 TEST(Collective, every_reduction_and_scan_is_proved) {
-    for (const CollectiveKind kind : {reduce, all_reduce, scan, exclusive_scan}) {
-        for (const std::string_view algorithm : algorithms_of(kind)) {
+    for (const CollectiveKind kind : {reduce, all_reduce, reduce_scatter, scan, exclusive_scan}) {
+        for (const std::string_view algorithm : algorithms_of(kind, true)) {
+            const auto in_order = algorithms_of(kind);
+            const bool commutes =
+                std::find(in_order.begin(), in_order.end(), algorithm) == in_order.end();
             for (int ranks = 1; ranks <= 9; ++ranks) {
                 if (!takes(algorithm, ranks))
                     continue;
@@ -34,20 +37,22 @@ TEST(Collective, every_reduction_and_scan_is_proved) {
                 Schedule schedule(static_cast<std::size_t>(ranks));
                 run_threads(ranks, [&](Communicator communicator) {
                     const Collective collective(
-                        communicator, {kind, {11}, 1, matrix_product()},
+                        communicator, {kind, {11}, 1, commutes ? count_sum() : matrix_product()},
                         {.algorithm = std::string(algorithm), .root = root});
                     schedule[static_cast<std::size_t>(communicator.rank())] = collective.program();
                 });
-                const Claim claim{own_operand,
-                                  exactly([&](int rank) {
-                                      const int last = kind == scan             ? rank + 1
-                                                       : kind == exclusive_scan ? rank
-                                                                                : ranks;
-                                      const bool none =
-                                          last == 0 || (kind == reduce && rank != root);
-                                      return combined(0, none ? 0 : 11, 0, last);
-                                  }),
-                                  {}};
+                Claim claim{own_operand,
+                            exactly([&](int rank) {
+                                const int last = kind == scan             ? rank + 1
+                                                 : kind == exclusive_scan ? rank
+                                                                          : ranks;
+                                const bool none = last == 0 || (kind == reduce && rank != root);
+                                return combined(kind == reduce_scatter ? 11 * rank : 0,
+                                                none ? 0 : 11, 0, last);
+                            }),
+                            {}};
+                EXPECT_EQ(prove(schedule, claim).holds(), !commutes || ranks < 2) << algorithm;
+                claim.order = Order::any;
                 EXPECT_EQ(prove(schedule, claim).error, "")
                     << name(kind) << " by " << algorithm << " on " << ranks;
             }
@@ -114,6 +119,8 @@ TEST(Collective, invalid_arguments_are_refused_on_every_rank) {
     EXPECT_EQ(with({gather, {1}, 0}),
               "element_size 0: expected a whole number from 1 to 1099511627776");
     EXPECT_EQ(with({reduce, {1}}), "reduce combines elements: expected an operator");
+    EXPECT_EQ(with({all_reduce, {1}, 1, matrix_product()}, {.algorithm = "ring-all-reduce"}),
+              "ring-all-reduce requires an operator that is declared commutative");
     EXPECT_THAT(with({gather, {1}}, {.algorithm = "ring"}),
                 HasSubstr("unknown gather algorithm 'ring'"));
     EXPECT_EQ(with({reduce, {1}, 1, matrix_product()}, {.algorithm = "binary-swap"}),

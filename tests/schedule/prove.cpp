@@ -66,6 +66,29 @@ TEST(Prove, refuses_reads_of_unwritten_elements) {
                 HasSubstr(std::string("rank 0, step 0 (send to rank 1): ") + undefined));
 }
 
+TEST(Prove, accepts_each_operand_once_in_any_order_only_if_the_claim_allows_it) {
+    const Schedule schedule = {
+        written("input in 2; scratch a 2; scratch b 2; receive 1 a; receive 2 b; fold a a b; "
+                "fold b a b; result b"),
+        written("input in 2; send 0 in"), written("input in 2; send 0 in")};
+    Claim claim = anything();
+    claim.order = Order::any;
+    EXPECT_THAT(prove(schedule, claim).error, HasSubstr("step 3 (fold): combines operand 2 twice"));
+    claim.order = Order::unchecked;
+    EXPECT_EQ(prove(schedule, claim).error, "");
+    Schedule once = schedule;
+    once[0] =
+        written("input in 2; scratch a 2; scratch b 2; receive 1 a; receive 2 b; fold b b in; "
+                "fold b b a; result b");
+    claim.wanted = [](int, const std::vector<Symbol>& result) -> std::string {
+        return result.empty() || result[0].same_value({0, 0, 3}) ? "" : "not all operands";
+    };
+    claim.order = Order::any;
+    EXPECT_EQ(prove(once, claim).error, "");
+    claim.order = Order::given;
+    EXPECT_THAT(prove(once, claim).error, HasSubstr("operands out of order"));
+}
+
 TEST(Prove, refuses_wrong_operands_unmatched_messages_and_accesses_outside_buffers) {
     struct Row {
         int messages;

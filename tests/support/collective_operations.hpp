@@ -19,9 +19,10 @@
 namespace sextant::test {
 
 inline constexpr CollectiveKind collective_kinds[] = {
-    CollectiveKind::broadcast,  CollectiveKind::scatter,    CollectiveKind::gather,
-    CollectiveKind::all_gather, CollectiveKind::all_to_all, CollectiveKind::reduce,
-    CollectiveKind::all_reduce, CollectiveKind::scan,       CollectiveKind::exclusive_scan};
+    CollectiveKind::broadcast,     CollectiveKind::scatter,        CollectiveKind::gather,
+    CollectiveKind::all_gather,    CollectiveKind::all_to_all,     CollectiveKind::reduce,
+    CollectiveKind::all_reduce,    CollectiveKind::reduce_scatter, CollectiveKind::scan,
+    CollectiveKind::exclusive_scan};
 
 /// Element `index` of the block that rank `from` sends to rank `to`. MPI has no type of its size,
 /// three bytes.
@@ -48,6 +49,7 @@ struct CollectiveCase {
     std::vector<Elements> counts(int rank) const {
         switch (kind) {
         case CollectiveKind::scatter:
+        case CollectiveKind::reduce_scatter:
             return {lengths(root, rank)};
         case CollectiveKind::gather:
             return {lengths(rank, root)};
@@ -109,11 +111,24 @@ struct CollectiveCase {
         return all;
     }
 
-    std::vector<Matrix> operands(int rank) const {
-        return exact_values<Matrix>(static_cast<std::uint64_t>(rank) * 100, lengths(0, 0));
+    /// The elements that a rank ends with, of those that are combined: first and number.
+    std::pair<Elements, Elements> own_block(int rank) const {
+        if (kind != CollectiveKind::reduce_scatter)
+            return {0, lengths(0, 0)};
+        Elements first = 0;
+        for (int each = 0; each < rank; ++each)
+            first += lengths(root, each);
+        return {first, lengths(root, rank)};
     }
 
-    std::vector<Matrix> combined(int rank) const {
+    template <class Value = Matrix>
+    std::vector<Value> operands(int rank) const {
+        const auto [first, last_length] = own_block(ranks - 1);
+        return exact_values<Value>(static_cast<std::uint64_t>(rank) * 100, first + last_length);
+    }
+
+    template <class Value = Matrix>
+    std::vector<Value> combined(int rank) const {
         if (kind == CollectiveKind::reduce && rank != root)
             return {};
         const int last = kind == CollectiveKind::scan             ? rank
@@ -121,15 +136,37 @@ struct CollectiveCase {
                                                                   : ranks - 1;
         if (last < 0)
             return {};
-        std::vector<Matrix> all = operands(0);
+        std::vector<Value> all = operands<Value>(0);
         for (int from = 1; from <= last; ++from) {
-            const std::vector<Matrix> theirs = operands(from);
+            const std::vector<Value> theirs = operands<Value>(from);
             for (std::size_t i = 0; i < all.size(); ++i)
                 all[i] = combine(all[i], theirs[i]);
         }
-        return all;
+        const auto [first, length] = own_block(rank);
+        return {all.begin() + first, all.begin() + first + length};
     }
 };
+
+/// A number modulo 2⁶⁴, added exactly: the sum does not depend on the order.
+struct Count {
+    std::uint64_t value = 0;
+    bool operator==(const Count&) const = default;
+};
+
+inline Count combine(Count left, Count right) {
+    return {left.value + right.value};
+}
+
+template <>
+inline Count exact_value<Count>(std::uint64_t number) {
+    return {(number + 1) * 0x9e3779b97f4a7c15};
+}
+
+inline Operator count_sum() {
+    auto op = element_operator<Count>("sum", [](Count a, Count b) { return combine(a, b); });
+    op.commutative = true;
+    return op;
+}
 
 inline Operator matrix_product() {
     return element_operator<Matrix>(
@@ -154,16 +191,18 @@ void expect_runs(Collective& collective, const std::vector<Element>& send,
 }
 
 inline void expect_collective(const Communicator& communicator, const CollectiveCase& what,
-                              const std::string& algorithm) {
+                              const std::string& algorithm, bool commutes = false) {
     const int rank = communicator.rank();
     CollectiveTask task{what.kind, what.counts(rank), sizeof(Token)};
     if (what.combines())
-        task.op = matrix_product();
+        task.op = commutes ? count_sum() : matrix_product();
     Collective collective(communicator, task, {.algorithm = algorithm, .root = what.root});
     const std::string name =
         fmt::format("{} by {} on rank {} of {}, root {}", sextant::name(what.kind),
                     collective.plan().text(), rank, what.ranks, what.root);
-    if (what.combines())
+    if (commutes)
+        expect_runs(collective, what.operands<Count>(rank), what.combined<Count>(rank), name);
+    else if (what.combines())
         expect_runs(collective, what.operands(rank), what.combined(rank), name);
     else
         expect_runs(collective, what.sent(rank), what.received(rank), name);
@@ -187,6 +226,12 @@ inline void every_collective_follows_the_mpi_standard(const Communicator& commun
     for (const CollectiveKind kind : collective_kinds) {
         std::vector<std::string_view> algorithms = algorithms_of(kind);
         algorithms.emplace_back("auto");
+        std::vector<std::string_view> commuting = algorithms_of(kind, true);
+        std::erase_if(commuting, [&](std::string_view name) {
+            return std::find(algorithms.begin(), algorithms.end(), name) != algorithms.end();
+        });
+        if (kind >= CollectiveKind::reduce)
+            commuting.emplace_back("auto");
         for (const Lengths& lengths : usual_lengths(ranks)) {
             for (const int root : std::set{0, ranks / 2, ranks - 1}) {
                 const CollectiveCase what{kind, ranks, root, lengths};
@@ -196,6 +241,8 @@ inline void every_collective_follows_the_mpi_standard(const Communicator& commun
                     if (takes(algorithm, ranks))
                         expect_collective(communicator, what, std::string(algorithm));
                 }
+                for (const std::string_view algorithm : commuting)
+                    expect_collective(communicator, what, std::string(algorithm), true);
             }
         }
     }

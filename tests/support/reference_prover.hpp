@@ -3,6 +3,8 @@
 
 #include "sextant/schedule/prove.hpp"
 
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -174,6 +176,22 @@ class ReferenceProver {
         check_end();
     }
 
+    /// For claims with Order::any and at most 31 operands: the operands as a set of bits, in
+    /// `gaps`.
+    void to_bits(Symbol& symbol) const {
+        if (claim_.order == Order::any && symbol.element != Symbol::undefined)
+            symbol.gaps = static_cast<int>((1u << symbol.last) - (1u << symbol.first));
+    }
+
+    void from_bits(Symbol& symbol) const {
+        if (claim_.order != Order::any || symbol.element == Symbol::undefined)
+            return;
+        const auto bits = static_cast<std::uint32_t>(symbol.gaps);
+        symbol.first = std::countr_zero(bits);
+        symbol.last = 32 - std::countl_zero(bits);
+        symbol.gaps = std::popcount(bits) < symbol.last - symbol.first;
+    }
+
     void fill_memory(std::size_t rank) {
         const Program& own = program(rank);
         memory_.emplace_back(own.buffers.size());
@@ -181,8 +199,9 @@ class ReferenceProver {
             const bool given =
                 own.buffers[b].role == Role::input || own.buffers[b].role == Role::in_out;
             for (Elements e = 0; e < own.buffers[b].size; ++e) {
-                const auto symbol =
+                auto symbol =
                     given ? claim_.given(static_cast<int>(rank), static_cast<int>(b), e) : Symbol{};
+                to_bits(symbol);
                 memory_[rank][b].push_back({symbol, {}});
             }
         }
@@ -288,8 +307,11 @@ class ReferenceProver {
             const std::vector<Symbol> next = read(at.rank, operand);
             for (std::size_t e = 0; e < sum.size(); ++e) {
                 require(sum[e].element == next[e].element, "folds different elements");
-                require(sum[e].last == next[e].first, "operands out of order");
+                require(claim_.order == Order::any ? (sum[e].gaps & next[e].gaps) == 0
+                                                   : sum[e].last == next[e].first,
+                        "operands out of order, or twice");
                 sum[e].last = next[e].last;
+                sum[e].gaps |= next[e].gaps;
             }
         }
         std::size_t i = 0;
@@ -328,6 +350,8 @@ class ReferenceProver {
         for (std::size_t rank = 0; rank < schedule_.size(); ++rank) {
             const Region& result = program(rank).result;
             results.push_back(result.empty() ? std::vector<Symbol>() : read(rank, result, false));
+            for (Symbol& symbol : results.back())
+                from_bits(symbol);
             if (!claim_.wanted)
                 continue;
             require(claim_.wanted(static_cast<int>(rank), results.back()).empty(), "wrong result");

@@ -3,6 +3,7 @@
 
 #include "sextant/collective/all_to_all.hpp"
 #include "sextant/collective/level_algorithms.hpp"
+#include "sextant/collective/reductions.hpp"
 #include "sextant/collective/scatter_gather.hpp"
 #include "sextant/collective/tiles.hpp"
 #include "sextant/core/text.hpp"
@@ -28,18 +29,30 @@ Region at_root(const Partition& data, int rank) {
     return rank == 0 ? all_of(data) : Region{};
 }
 
-Symbol pixel(Elements number) {
-    return {number, 0, 1, 0};
+/// True for kinds that combine the operands of all ranks.
+bool combines(CollectiveKind kind) {
+    return kind >= CollectiveKind::reduce;
 }
 
-std::string judge(const std::vector<Symbol>& result, const Region& wanted) {
+/// The number of operands that a rank ends with, from the first one.
+int operands_after(CollectiveKind kind, int ranks, int rank) {
+    return !combines(kind)                          ? 1
+           : kind == CollectiveKind::scan           ? rank + 1
+           : kind == CollectiveKind::exclusive_scan ? rank
+                                                    : ranks;
+}
+
+std::string judge(const std::vector<Symbol>& result, const Region& wanted, int operands) {
     if (static_cast<Elements>(result.size()) != wanted.elements())
         return fmt::format("{} elements, expected {}", result.size(), wanted.elements());
     for (Elements e = 0; e < wanted.elements(); ++e) {
-        const Symbol &is = result[static_cast<std::size_t>(e)], should_be = pixel(wanted.at(e));
-        if (!is.same_value(should_be)) {
-            return fmt::format("element {} holds pixel {}, expected {}", e, is.element,
-                               should_be.element);
+        const Symbol& is = result[static_cast<std::size_t>(e)];
+        if (is.element != wanted.at(e))
+            return fmt::format("element {} holds element {} of the whole, expected {}", e,
+                               is.element, wanted.at(e));
+        if (!is.same_value({is.element, 0, operands})) {
+            return fmt::format("element {} combines operands [{}, {}){}, expected [0, {})", e,
+                               is.first, is.last, is.gaps > 0 ? " with gaps" : "", operands);
         }
     }
     return "";
@@ -58,32 +71,39 @@ Region pixels_before(CollectiveKind kind, const Partition& data, int rank) {
     case CollectiveKind::all_to_all:
         return tile_of(Grid{data.grid().width, data.grid().height, 1, data.ranks()}, rank);
     default:
-        return {};
+        return all_of(data);
     }
 }
 
 Region pixels_after(CollectiveKind kind, const Partition& data, int rank) {
     switch (kind) {
-    case CollectiveKind::broadcast:
-    case CollectiveKind::all_gather:
-        return all_of(data);
+    case CollectiveKind::exclusive_scan:
+        return rank > 0 ? all_of(data) : Region{};
     case CollectiveKind::scatter:
+    case CollectiveKind::reduce_scatter:
         return tile_of(data, rank);
     case CollectiveKind::gather:
+    case CollectiveKind::reduce:
         return at_root(data, rank);
     case CollectiveKind::all_to_all:
         return tile_of(Grid{data.grid().width, data.grid().height, data.ranks(), 1}, rank);
     default:
-        return {};
+        return all_of(data);
     }
 }
 
-Claim claim_of(CollectiveKind kind, const Partition& data) {
-    return {[=](int rank, int, Elements e) { return pixel(pixels_before(kind, data, rank).at(e)); },
-            [=](int rank, const std::vector<Symbol>& result) {
-                return judge(result, pixels_after(kind, data, rank));
-            },
-            {}};
+Claim claim_of(CollectiveKind kind, const Partition& data, bool commutative) {
+    Claim claim;
+    claim.given = [=](int rank, int, Elements e) {
+        const int operand = combines(kind) ? rank : 0;
+        return Symbol{pixels_before(kind, data, rank).at(e), operand, operand + 1};
+    };
+    claim.wanted = [=](int rank, const std::vector<Symbol>& result) {
+        return judge(result, pixels_after(kind, data, rank),
+                     operands_after(kind, data.ranks(), rank));
+    };
+    claim.order = commutative ? Order::any : Order::given;
+    return claim;
 }
 
 namespace {
@@ -179,10 +199,35 @@ const Algorithm algorithms[] = {
      "butterfly: exchange with the other half of the machine, recursively", hambrusch,
      CollectiveKind::all_to_all, row_each, butterfly_all_to_all}};
 
+constexpr std::string_view patarasuk = "Patarasuk and Yuan 2009, doi:10.1016/j.jpdc.2008.09.002";
+
+const Algorithm reduction_algorithms[] = {
+    {"direct-reduce-scatter",
+     "each rank receives its block from all others at once, and combines in rank order", chan,
+     CollectiveKind::reduce_scatter, strips, direct_reduce_scatter},
+    {.name = "ring-reduce-scatter",
+     .summary = "blocks circulate around a ring of ranks, each of which combines its operand",
+     .source = patarasuk,
+     .what = CollectiveKind::reduce_scatter,
+     .grid = strips,
+     .program = ring_reduce_scatter,
+     .commutative = true},
+    {.name = "ring-all-reduce",
+     .summary = "ring reduce-scatter of equal parts, then ring all-gather",
+     .source = patarasuk,
+     .what = CollectiveKind::all_reduce,
+     .grid = strips,
+     .program = ring_all_reduce,
+     .commutative = true}};
+
 } // namespace
 
 std::span<const Algorithm> catalogue() {
     return algorithms;
+}
+
+std::span<const Algorithm> reductions() {
+    return reduction_algorithms;
 }
 
 const Algorithm& find(std::string_view name) {

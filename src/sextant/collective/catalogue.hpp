@@ -14,18 +14,20 @@
 
 namespace sextant {
 
-/// The collective operations of MPI. Those that only move data are listed in
-/// collective::catalogue(). Reductions use compositing algorithms, and scans use prefix circuits.
+/// The collective operations of MPI. The algorithms of those that only move data are listed in
+/// collective::catalogue(). Reductions use compositing algorithms and collective::reductions(), and
+/// scans use prefix circuits.
 enum class CollectiveKind : std::uint8_t {
-    broadcast,     ///< the root's elements to all ranks
-    scatter,       ///< block i of the root's elements to rank i
-    gather,        ///< all ranks' blocks, in rank order, to the root
-    all_gather,    ///< all ranks' blocks, in rank order, to every rank
-    all_to_all,    ///< block j of rank i to rank j; row strips of an image become column strips
-    reduce,        ///< all ranks' elements combined in rank order, at the root
-    all_reduce,    ///< all ranks' elements combined in rank order, on every rank
-    scan,          ///< the elements of ranks 0 … i combined, at rank i
-    exclusive_scan ///< the elements of ranks 0 … i − 1 combined, at rank i; nothing on rank 0
+    broadcast,      ///< the root's elements to all ranks
+    scatter,        ///< block i of the root's elements to rank i
+    gather,         ///< all ranks' blocks, in rank order, to the root
+    all_gather,     ///< all ranks' blocks, in rank order, to every rank
+    all_to_all,     ///< block j of rank i to rank j; row strips of an image become column strips
+    reduce,         ///< all ranks' elements combined in rank order, at the root
+    all_reduce,     ///< all ranks' elements combined in rank order, on every rank
+    reduce_scatter, ///< block i of all ranks' elements combined in rank order, at rank i
+    scan,           ///< the elements of ranks 0 … i combined, at rank i
+    exclusive_scan  ///< the elements of ranks 0 … i − 1 combined, at rank i; nothing on rank 0
 };
 
 /// The kinds of collectives that only move data.
@@ -33,11 +35,13 @@ inline constexpr CollectiveKind data_movements[] = {
     CollectiveKind::broadcast, CollectiveKind::scatter, CollectiveKind::gather,
     CollectiveKind::all_gather, CollectiveKind::all_to_all};
 
+/// The names of all kinds, in the order of CollectiveKind.
+inline constexpr std::string_view collective_names[] = {
+    "broadcast", "scatter",    "gather",         "all-gather", "all-to-all",
+    "reduce",    "all-reduce", "reduce-scatter", "scan",       "exclusive-scan"};
+
 constexpr std::string_view name(CollectiveKind kind) {
-    constexpr std::string_view names[] = {"broadcast",  "scatter",    "gather",
-                                          "all-gather", "all-to-all", "reduce",
-                                          "all-reduce", "scan",       "exclusive-scan"};
-    return names[static_cast<std::size_t>(kind)];
+    return collective_names[static_cast<std::size_t>(kind)];
 }
 
 } // namespace sextant
@@ -50,8 +54,10 @@ namespace sextant::collective {
 Region pixels_before(CollectiveKind kind, const Partition& data, int rank);
 Region pixels_after(CollectiveKind kind, const Partition& data, int rank);
 
-/// The claim to prove for a schedule: every rank ends with the right pixels in order.
-Claim claim_of(CollectiveKind kind, const Partition& data);
+/// The claim to prove for a schedule: every rank ends with the right pixels in order. The input of
+/// rank r is operand r of a reduction or scan, and operand 0 of all other kinds; with
+/// `commutative`, operands may be combined in any order.
+Claim claim_of(CollectiveKind kind, const Partition& data, bool commutative = false);
 
 /// An algorithm for one of the collectives: one row of the catalogue.
 struct Algorithm {
@@ -69,15 +75,21 @@ struct Algorithm {
     /// given value; `program` uses the published value. Not set for algorithms without a parameter.
     std::string_view parameter = {};
     Program (*program_with)(const Partition& data, int rank, double value) = nullptr;
+    bool commutative = false; ///< requires a commutative operator
 
     /// The claim to prove for a schedule of this algorithm.
-    Claim claim(const Partition& data) const { return claim_of(what, data); }
+    Claim claim(const Partition& data) const { return claim_of(what, data, commutative); }
 };
 
-/// Every algorithm; each supports any number of ranks.
+/// Every algorithm that only moves data; each supports any number of ranks.
 std::span<const Algorithm> catalogue();
 
-/// Finds an algorithm by name. Throws InvalidTask, which suggests similar names, if it is unknown.
+/// The algorithms for reductions that divide the elements among the ranks; each supports any number
+/// of ranks. Those that combine in rank order support every operator.
+std::span<const Algorithm> reductions();
+
+/// Finds an algorithm of catalogue() by name. Throws InvalidTask, which suggests similar names, if
+/// it is unknown.
 const Algorithm& find(std::string_view name);
 
 } // namespace sextant::collective

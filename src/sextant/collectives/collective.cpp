@@ -32,7 +32,7 @@ namespace {
 using enum CollectiveKind;
 
 bool combines(CollectiveKind kind) {
-    return kind == reduce || kind == all_reduce || kind == scan || kind == exclusive_scan;
+    return kind >= reduce;
 }
 
 bool has_root(CollectiveKind kind) {
@@ -41,12 +41,13 @@ bool has_root(CollectiveKind kind) {
 
 /// True if ranks may have different numbers of elements.
 bool has_blocks(CollectiveKind kind) {
-    return kind == scatter || kind == gather || kind == all_gather;
+    return kind == scatter || kind == gather || kind == all_gather || kind == reduce_scatter;
 }
 
 /// True if the algorithm combines in the same order as a serial loop over the ranks.
 bool is_serial(std::string_view algorithm) {
-    return algorithm == "direct-send" || algorithm == "shift-based" || algorithm == "serial";
+    return algorithm == "direct-send" || algorithm == "shift-based" || algorithm == "serial" ||
+           algorithm == "direct-reduce-scatter";
 }
 
 Operator operator_of(const CollectiveTask& task) {
@@ -70,6 +71,7 @@ Record record_of(CollectiveTask& task, std::string& op, CollectiveOptions& optio
                 {name(all_to_all), all_to_all},
                 {name(reduce), reduce},
                 {name(all_reduce), all_reduce},
+                {name(reduce_scatter), reduce_scatter},
                 {name(scan), scan},
                 {name(exclusive_scan), exclusive_scan}},
                "KIND", "the collective operation");
@@ -92,17 +94,22 @@ void check(const CollectiveTask& task, const CollectiveOptions& options, int ran
             fmt::format("root {}: expected 0 to {}", options.root, ranks - 1));
     require(!options.reproducible || options.association == Association::in_order,
             "reproducible requires the association in-order, not by-arrival");
-    const std::vector<std::string_view> names = algorithms_of(task.kind);
+    const bool commutative = task.op && task.op->commutative;
+    const std::vector<std::string_view> names = algorithms_of(task.kind, commutative);
     const std::string& wanted = options.algorithm;
+    for (const collective::Algorithm& row : collective::reductions()) {
+        require(commutative || !row.commutative || row.what != task.kind || row.name != wanted,
+                fmt::format("{} requires an operator that is declared commutative", wanted));
+    }
     require(wanted == "auto" || std::find(names.begin(), names.end(), wanted) != names.end(),
             unknown_name(fmt::format("{} algorithm", name(task.kind)), wanted, names));
     require(!options.reproducible || !combines(task.kind) || wanted == "auto" || is_serial(wanted),
             fmt::format("{} does not combine elements in the order of a serial loop, as the option "
                         "reproducible requires; {}",
                         wanted,
-                        task.kind == scan || task.kind == exclusive_scan
-                            ? "use serial"
-                            : "use direct-send or shift-based"));
+                        task.kind == scan || task.kind == exclusive_scan ? "use serial"
+                        : task.kind == reduce_scatter ? "use direct-reduce-scatter"
+                                                      : "use direct-send or shift-based"));
 }
 
 /// A summary of a rank's counts. Every rank checks the summaries of all ranks.
@@ -178,6 +185,7 @@ struct Operation {
     std::vector<int> numbers;
     collective::Partition data;
     compositing::Task images; ///< for reductions, each rank's elements as an image
+    bool commutative = false; ///< true if the operator is
 };
 
 /// Returns the partition of the elements. Equal blocks are represented as tiles of an image, which
@@ -188,7 +196,7 @@ collective::Partition partition(const Operation& operation) {
     const CollectiveKind kind = operation.kind;
     const Elements count = counts.of(0);
     Grid grid = near_square(ranks, count, 1);
-    if (kind == broadcast || combines(kind))
+    if (kind == broadcast || (combines(kind) && kind != reduce_scatter))
         return grid;
     if (kind == all_to_all) {
         return counts.equal ? collective::Partition(near_square(ranks, count * ranks, ranks))
@@ -212,6 +220,7 @@ collective::Partition partition(const Operation& operation) {
 Operation operation_of(const CollectiveTask& task, int ranks, int root, Counts counts) {
     Operation made{task.kind, ranks, has_root(task.kind) ? root : 0, std::move(counts), {},
                    Grid{},    {}};
+    made.commutative = task.op && task.op->commutative;
     made.numbers = collective::all_ranks(ranks);
     std::swap(made.numbers[0], made.numbers[static_cast<std::size_t>(made.root)]);
     made.data = partition(made);
@@ -247,6 +256,8 @@ Sizes sizes_of(const Operation& operation, int rank) {
         }
         return sizes;
     }
+    case reduce_scatter:
+        return {counts.total(), own};
     case reduce:
         return {own, at_root ? own : 0};
     case exclusive_scan:
@@ -306,10 +317,11 @@ Program all_reduce_program(const Operation& operation,
 
 using Operations = std::shared_ptr<const Operation>;
 
-std::vector<Candidate> data_candidates(const Operations& operation) {
-    std::vector<Candidate> all;
-    for (const collective::Algorithm& row : collective::catalogue()) {
-        if (row.what != operation->kind)
+/// Adds the rows of a catalogue that support the operation.
+void add_candidates(std::vector<Candidate>& all, const Operations& operation,
+                    std::span<const collective::Algorithm> catalogue) {
+    for (const collective::Algorithm& row : catalogue) {
+        if (row.what != operation->kind || (row.commutative && !operation->commutative))
             continue;
         all.push_back({std::string(row.name),
                        "",
@@ -317,7 +329,6 @@ std::vector<Candidate> data_candidates(const Operations& operation) {
                        [operation, &row](int rank) { return data_program(*operation, row, rank); },
                        {operation->root}});
     }
-    return all;
 }
 
 std::vector<Candidate> reduction_candidates(const Operations& operation) {
@@ -363,11 +374,14 @@ std::vector<Candidate> scan_candidates(const Operations& operation) {
 /// Throws    InvalidTask if no configuration matches.
 std::vector<Candidate> candidates_for(const Operations& operation,
                                       const CollectiveOptions& options) {
-    std::vector<Candidate> all = !combines(operation->kind) ? data_candidates(operation)
-                                 : operation->kind == reduce || operation->kind == all_reduce
-                                     ? reduction_candidates(operation)
-                                     : scan_candidates(operation);
-    const bool serial = options.reproducible && combines(operation->kind);
+    const CollectiveKind kind = operation->kind;
+    std::vector<Candidate> all =
+        kind == reduce || kind == all_reduce     ? reduction_candidates(operation)
+        : kind == scan || kind == exclusive_scan ? scan_candidates(operation)
+                                                 : std::vector<Candidate>{};
+    add_candidates(all, operation, collective::catalogue());
+    add_candidates(all, operation, collective::reductions());
+    const bool serial = options.reproducible && combines(kind);
     std::erase_if(all, [&](const Candidate& candidate) {
         return (options.algorithm != "auto" && candidate.algorithm != options.algorithm) ||
                (serial && !is_serial(candidate.algorithm));
@@ -399,19 +413,19 @@ machine::Profile with_operator(machine::Profile profile, const Operator& op, Sec
 
 } // namespace
 
-std::vector<std::string_view> algorithms_of(CollectiveKind kind) {
+std::vector<std::string_view> algorithms_of(CollectiveKind kind, bool commutative) {
     std::vector<std::string_view> names;
     const auto add = [&](const auto& rows) {
         for (const auto& row : rows)
             names.push_back(row.name);
     };
-    if (kind == reduce || kind == all_reduce) {
+    if (kind == reduce || kind == all_reduce)
         add(compositing::catalogue());
-    } else if (combines(kind)) {
+    else if (combines(kind) && kind != reduce_scatter)
         add(scan::catalogue());
-    } else {
-        for (const collective::Algorithm& row : collective::catalogue()) {
-            if (row.what == kind)
+    for (const auto rows : {collective::catalogue(), collective::reductions()}) {
+        for (const collective::Algorithm& row : rows) {
+            if (row.what == kind && (commutative || !row.commutative))
                 names.push_back(row.name);
         }
     }
@@ -443,6 +457,8 @@ Collective::Collective(Communicator communicator, CollectiveTask task, Collectiv
     : communicator_(std::move(communicator)), operator_(operator_of(task)) {
     const int rank = communicator_.rank(), ranks = communicator_.size();
     std::string op(combines(task.kind) && task.op ? task.op->name : "none");
+    if (combines(task.kind) && task.op && task.op->commutative)
+        op += ", commutative";
     task.element_size = operator_.element.size;
     const Record record = record_of(task, op, options);
     communicator_ =

@@ -31,11 +31,13 @@ struct CollectiveTask {
     CollectiveKind kind = CollectiveKind::broadcast;
     /// This rank's element counts, each 0 or more. Broadcast, reduce, all-reduce and the scans: one
     /// number, the same on all ranks. Scatter: the number of elements that this rank receives.
-    /// Gather and all-gather: the number that it sends. All-to-all: the number that it sends to
-    /// each rank, or a single number if these are equal.
+    /// Reduce-scatter: the length of its block of the combined elements. Gather and all-gather: the
+    /// number that it sends. All-to-all: the number that it sends to each rank, or a single number
+    /// if these are equal.
     std::vector<Elements> counts;
     Bytes element_size = 1; ///< bytes per element, if elements are only moved
-    /// Reduce, all-reduce and the scans: combines elements, in rank order (element_operator).
+    /// Reductions and scans: combines elements (element_operator), in rank order unless the
+    /// operator is declared commutative.
     std::optional<Operator> op = {};
 };
 
@@ -44,7 +46,7 @@ struct CollectiveOptions {
     std::string algorithm = "auto"; ///< "auto" (predicted), or a name of algorithms_of(kind)
     int root = 0;                   ///< root rank of a broadcast, scatter, gather or reduce
     Association association = Association::in_order;
-    /// Reduce, all-reduce and the scans: use only algorithms that combine in the same order as a
+    /// Reductions and scans: use only algorithms that combine in the same order as a
     /// serial loop over the ranks, so that results are bit-identical on every machine.
     bool reproducible = false;
     /// Used with `auto`, on rank 0: the profile file for predictions, and the rule for probing a
@@ -69,8 +71,9 @@ struct CollectiveConfiguration {
 };
 using CollectivePlan = planner::Plan<CollectiveConfiguration>;
 
-/// Returns the names of the algorithms for a collective operation.
-std::vector<std::string_view> algorithms_of(CollectiveKind kind);
+/// Returns the names of the algorithms for a collective operation; with `commutative`, also those
+/// that require a commutative operator.
+std::vector<std::string_view> algorithms_of(CollectiveKind kind, bool commutative = false);
 
 /// A collective operation on the ranks of a communicator. It is planned once, for the sizes of its
 /// messages and the nodes of the ranks, and can be run any number of times. Corresponds to a
@@ -155,8 +158,9 @@ class Collective {
 };
 
 /// Returns an operator that combines elements of a trivially copyable type by combine(left, right):
-/// element_operator<double>("sum", std::plus()). `combine` must be associative but need not be
-/// commutative, and several threads may call it concurrently. A profile may state the operator's
+/// element_operator<double>("sum", std::plus()). `combine` must be associative, and
+/// several threads may call it concurrently. If it is also commutative, declare this in the result
+/// (Operator::commutative): more algorithms can then be used. A profile may state the operator's
 /// cost under `name`. The characters of `name` must outlive the operator.
 template <std::default_initializable Element, class Combine>
 Operator element_operator(std::string_view name, Combine combine) {

@@ -12,16 +12,27 @@
 namespace sextant {
 
 /// A symbolic operand: element `element` of the whole data set, combined from operands first … last
-/// − 1 in order. A fold may only join [a, b) with [b, c).
+/// − 1 in order. A fold may only join [a, b) with [b, c), unless the claim allows other orders.
 struct Symbol {
     Elements element = undefined;
     int first = 0, last = 0;
     int depth = 0; ///< length of the longest chain of operator applications that lead to it
+    /// Not 0 if operands between `first` and `last` are missing, which only Order::any permits; the
+    /// execution then has a list of the operands under this number.
+    int gaps = 0;
 
     static constexpr Elements undefined = -1;
     bool same_value(const Symbol& other) const {
-        return element == other.element && first == other.first && last == other.last;
+        return element == other.element && first == other.first && last == other.last &&
+               gaps == other.gaps;
     }
+};
+
+/// The order in which folds may combine operands.
+enum class Order : std::uint8_t {
+    given,    ///< each operand once, in order: for every associative operator
+    any,      ///< each operand once, in any order: for commutative operators
+    unchecked ///< not checked, because nothing is known about the operands
 };
 
 /// A rule for when a send finishes. A schedule must be correct under every rule.
@@ -50,6 +61,7 @@ struct Claim {
     std::function<std::vector<Symbol>(int rank, const Program& program, const Step& step,
                                       const std::vector<Symbol>& read)>
         computed = {};
+    Order order = Order::given;
 };
 
 /// The outcome of a proof, and the costs of the schedule.
@@ -69,9 +81,9 @@ struct Proof {
 
 /// Proves a schedule correct by executing it on symbolic operands. The proof checks that every
 /// message has a counterpart of the same size, no rank waits forever (without buffering), nothing
-/// undefined is read, operands are combined in order, kernels read their required inputs, every
-/// received element or a copy of it is used (folded, read by a kernel, sent on or in a result), and
-/// results are as claimed.
+/// undefined is read, operands are combined in the claimed order, kernels read their required
+/// inputs, every received element or a copy of it is used (folded, read by a kernel, sent on or in
+/// a result), and results are as claimed.
 ///
 /// Input     all ranks' programs; symbols for the input buffers.
 /// Output    a proof, whose `error` names rank and step if it fails. Does not throw if the schedule

@@ -6,7 +6,11 @@
 #include "sextant/schedule/walk.hpp"
 
 #include <algorithm>
+#include <compare>
+#include <cstddef>
+#include <map>
 #include <random>
+#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
@@ -190,6 +194,64 @@ struct RankState {
     std::unordered_map<int, std::vector<Symbol>> wire; ///< eager messages, by send step
 };
 
+/// Operands first … last − 1.
+struct Run {
+    int first, last;
+    auto operator<=>(const Run&) const = default;
+};
+using Runs = std::vector<Run>; ///< ascending and not adjacent
+
+/// The sets of operands in the symbols of an execution, numbered as in Symbol::gaps.
+class OperandSets {
+  public:
+    /// Adds the operands of `right` to `left`. Returns the first operand that both have, or -1.
+    int unite(Symbol& left, const Symbol& right) {
+        if (left.gaps == 0 && right.gaps == 0 && left.last == right.first) {
+            left.last = right.last;
+            return -1;
+        }
+        Runs all = runs_of(left);
+        const Runs added = runs_of(right);
+        all.insert(all.end(), added.begin(), added.end());
+        std::sort(all.begin(), all.end());
+        Runs joined;
+        for (const Run& run : all) {
+            if (joined.empty() || joined.back().last < run.first)
+                joined.push_back(run);
+            else if (joined.back().last > run.first)
+                return run.first;
+            else
+                joined.back().last = run.last;
+        }
+        left.first = joined.front().first;
+        left.last = joined.back().last;
+        left.gaps = joined.size() == 1 ? 0 : number_of(std::move(joined));
+        return -1;
+    }
+
+  private:
+    static constexpr std::size_t most_runs = std::size_t{1} << 22;
+
+    Runs runs_of(const Symbol& s) const {
+        return s.gaps == 0 ? Runs{{s.first, s.last}} : *sets_[static_cast<std::size_t>(s.gaps - 1)];
+    }
+
+    int number_of(Runs runs) {
+        const auto [set, added] = numbers_.try_emplace(std::move(runs), std::ssize(sets_) + 1);
+        if (added) {
+            runs_ += set->first.size();
+            if (runs_ > most_runs)
+                throw std::logic_error("operands are combined in too many different sets");
+            sets_.push_back(&set->first);
+        }
+        return static_cast<int>(set->second);
+    }
+
+    std::map<Runs, std::ptrdiff_t> numbers_;
+    std::vector<const Runs*> sets_; ///< by number, from 1
+    std::size_t runs_ = 0;
+};
+
 std::string operands(const Symbol& s) {
     return fmt::format("[{}, {})", s.first, s.last);
 }
@@ -303,10 +365,19 @@ class Player {
     }
 
     void join(StepOfRank at, Symbol& left, const Symbol& right) {
+        left.depth = std::max(left.depth, right.depth) + 1;
+        depth_ = std::max(depth_, left.depth);
+        if (memory_.order() == Order::unchecked)
+            return;
         if (left.element != right.element) {
             throw fault(
                 schedule_, at,
                 fmt::format("folds element {} with element {}", left.element, right.element));
+        }
+        if (memory_.order() == Order::any) {
+            if (const int twice = operands_.unite(left, right); twice >= 0)
+                throw fault(schedule_, at, fmt::format("combines operand {} twice", twice));
+            return;
         }
         if (left.last != right.first) {
             throw fault(
@@ -314,8 +385,6 @@ class Player {
                 fmt::format("operands out of order: {} then {}", operands(left), operands(right)));
         }
         left.last = right.last;
-        left.depth = std::max(left.depth, right.depth) + 1;
-        depth_ = std::max(depth_, left.depth);
     }
 
     void check_finished(int rank) {
@@ -337,6 +406,7 @@ class Player {
     SymbolicMemory& memory_;
     const std::vector<std::vector<StepOfRank>> mates_;
     std::vector<RankState> states_;
+    OperandSets operands_;
     int depth_ = 0;
 };
 

@@ -41,6 +41,9 @@ class SymbolicMemory {
     /// Makes the receiver's elements refer to the sender's elements.
     void lend(StepOfRank send, StepOfRank receive);
 
+    /// The order in which folds may combine operands.
+    Order order() const { return claim_.order; }
+
     /// Reads a rank's result and marks its elements as used.
     std::vector<Symbol> result(int rank);
     /// Throws std::logic_error naming the receive if a rank never used an element of its message.

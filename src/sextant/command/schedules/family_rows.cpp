@@ -77,10 +77,13 @@ NamedSchedule linear_gather(const ScheduleRequest& request) {
 
 Family collective_family() {
     Family family{.name = "collective"};
-    for (const collective::Algorithm& row : collective::catalogue()) {
-        family.add(row.name, row.summary, row.source);
-        family.configurations.push_back(
-            {row.name, [&row](const auto& request) { return collective_schedule(row, request); }});
+    for (const auto rows : {collective::catalogue(), collective::reductions()}) {
+        for (const collective::Algorithm& row : rows) {
+            family.add(row.name, row.summary, row.source);
+            family.configurations.push_back({row.name, [&row](const auto& request) {
+                                                 return collective_schedule(row, request);
+                                             }});
+        }
     }
     family.add("linear-gather", "rank 0 receives from every other rank",
                "Chan et al. 2007, doi:10.1002/cpe.1206", linear_gather);
