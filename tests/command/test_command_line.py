@@ -45,6 +45,45 @@ class CommandLine(CommandTest):
             for line in read(file).splitlines():
                 self.assertFalse(re.search("mpirun.* -n [3-9]", line) and "oversubscribe" not in line, line)
 
+    def test_schedules_in_files(self):
+        sextant("draw collective --algorithm ring-all-reduce --ranks 5 --elements 12 -o ring.json")
+        sextant("prove ring.json", "ring ... 5..5 ... 1 ... 0 ... 8 ... 4")
+        predicted = facts("predict ring.json --machine cluster-64x128")
+        simulated = facts("simulate ring.json --platform fat-tree-144 --clock")
+        for told in (predicted, simulated):
+            self.assertEqual([told[name] for name in ("family", "algorithm", "ranks", "elements")], ["ring.json", "ring", 5, 12])
+        for command, option in (("predict", "--machine cluster-64x128"), ("simulate", "--clock --platform fat-tree-144")):
+            same = facts(f"{command} collective --algorithm ring-all-reduce --ranks 5 --elements 12 {option}")
+            told = facts(f"{command} ring.json {option}")
+            self.assertEqual(*(each.get("predictions", each.get("seconds")) for each in (told, same)))
+        sextant("draw ring.json -o -", "<svg", "5 ranks, 12 elements")
+        Path("in_order.json").write_text(Path("ring.json").read_text().replace('"commutative": true,', ""))
+        sextant("prove in_order.json", "step 2 (fold): operands out of order", code=1)
+        for family in ("collective", "compositing", "scan", "series", "halo", "merging"):
+            sextant(f"draw {family} --ranks 6 --elements 50 -o family.json")
+            proved = sextant("prove family.json", "family ... 6..6 ... 1 ... 0")
+            self.assertEqual("has no claim" in proved.err, family not in ("collective", "scan"), family)
+        steps = [[{"verb": "receive", "peer": 1 - rank, "regions": [[0, 0, 4]]},
+                  {"verb": "send", "peer": 1 - rank, "regions": [[0, 0, 4]]}] for rank in (0, 1)]
+        Path("wrong.json").write_text(json.dumps({"version": 1, "programs": [
+            {"buffers": [{"role": "scratch", "size": 4}], "steps": own} for own in steps]}))
+        big = {"buffers": [{"role": "input", "size": 1 << 40}], "steps": []}
+        Path("wrong_size.json").write_text(json.dumps({"version": 1, "programs": [big]}))
+        Path("wrong_text.json").write_text("x" * ((1 << 26) + 1))
+        sextant("prove wrong.json", "rank 0, step 0 (receive from rank 1): deadlock", code=1)
+        refuses("""
+        1 wrong.json: rank 0, step 0 (receive from rank 1): waits forever <- predict wrong.json --machine cluster-64x128
+        1 wrong.json: 2 of 2 ranks wait forever <- simulate wrong.json --platform fat-tree-144 --clock
+        1 wrong.json: deadlock: the schedule never finishes <- draw wrong.json -o out.svg
+        1 wrong_text.json: has 67108865 bytes, expected at most 67108864 <- draw wrong_text.json -o out.svg
+        1 missing.json: no such file <- prove missing.json
+        2 --ranks has no effect here: the file contains the whole schedule <- prove ring.json --ranks 4
+        2 --algorithm has no effect here <- predict ring.json --algorithm ring --machine cluster-64x128
+        2 --collect has no effect here <- draw ring.json --collect -o out.svg
+        2 unknown family 'ring' <- prove ring
+        1 wrong_size.json: the buffers and steps have 1099511627776 elements in total, expected at most <- prove wrong_size.json
+        """)
+
     def test_lists_and_drawings(self):
         algorithms = sextant("list --json").out
         for name in ("radix-k", "kogge-stone", "binomial-scatter", "exchange", "stencil"):

@@ -17,7 +17,8 @@ struct RawEdge {
 
 class Finder {
   public:
-    explicit Finder(const Program& program) : program_(program), last_(program.steps.size(), 0) {
+    Finder(const Program& program, std::size_t most)
+        : program_(program), most_(most), last_(program.steps.size(), 0) {
         check_steps();
         std::vector<Accesses> accesses(program.buffers.size());
         for (const Region& region : program.regions)
@@ -76,6 +77,8 @@ class Finder {
             if (earlier == step || last_[earlier] == visit_)
                 return;
             last_[earlier] = visit_;
+            if (edges.size() == most_)
+                fail(step, "the steps have too many dependences");
             edges.push_back({earlier, step, what});
         });
     }
@@ -206,6 +209,7 @@ class Finder {
     }
 
     const Program& program_;
+    const std::size_t most_;
     std::vector<AccessIndex> index_;
     std::vector<std::uint64_t> last_; // by step: the last visit that added an edge from the step
     std::uint64_t visit_ = 0;
@@ -213,12 +217,12 @@ class Finder {
 
 } // namespace
 
-Dependences::Dependences(const Program& program)
+Dependences::Dependences(const Program& program, std::size_t most)
     : first_(program.steps.size() + 1),
       needs_(program.steps.size()),
       region_needs_(program.regions.size()),
       commit_needs_(program.steps.size()) {
-    Finder finder(program);
+    Finder finder(program, most);
     finder.find();
     result_writers_ = std::move(finder.result_writers);
     for (const RawEdge& edge : finder.edges) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -92,7 +93,9 @@ class AccessIndex {
 /// Cost      about (steps + regions) times the number of accesses near a region.
 class Dependences {
   public:
-    explicit Dependences(const Program& program);
+    /// Throws std::logic_error if there are more than `most` edges.
+    explicit Dependences(const Program& program,
+                         std::size_t most = std::numeric_limits<std::size_t>::max());
 
     /// A waiting step, and the part of the step that waits: one of the regions it reads, or the
     /// write to its destination (`commit`).

@@ -2,11 +2,13 @@
 #include "sextant/command/schedules/families.hpp"
 
 #include "sextant/collective/catalogue.hpp"
+#include "sextant/collective/schedule_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 
 #include <fmt/format.h>
@@ -72,6 +74,20 @@ const Family& checked_family(const ScheduleRequest& request) {
     return family;
 }
 
+NamedSchedule read_schedule(const std::string& path) {
+    constexpr Bytes most_bytes = Bytes{1} << 26;
+    ScheduleFile file = parse_schedule(read_text(path, most_bytes), path);
+    Elements elements = 0;
+    for (const Program& program : file.schedule) {
+        for (const BufferSpec& buffer : program.buffers)
+            elements = std::max(elements, buffer.size);
+    }
+    Claim claim = claim_of(file);
+    const std::string name = std::filesystem::path(path).stem();
+    return {name, name,       std::move(file.schedule), std::move(claim),
+            {},   file.claim, file.commutative,         elements};
+}
+
 bool is_meant(const Configuration& configuration, const ScheduleRequest& request) {
     return request.algorithm.empty() || request.algorithm == configuration.algorithm;
 }
@@ -84,7 +100,10 @@ Record record_of(ScheduleRequest& request) {
     for (const Family& family : families())
         names.push_back(family.name);
     Record record;
-    record.add("family", request.family, "FAMILY", "").one_of(std::move(names)).positional();
+    record
+        .add("family", request.family, "FAMILY",
+             fmt::format("{}, or the FILE.json of a schedule", fmt::join(names, ", ")))
+        .positional();
     record.add("algorithm", request.algorithm, "NAME",
                "algorithm; default: the first of the family, with default parameters");
     compositing::declare_tuning(record, request.tuning.radices, request.tuning.window);
@@ -107,6 +126,17 @@ Record record_of(ScheduleRequest& request) {
     return record;
 }
 
+bool is_file(const ScheduleRequest& request) {
+    return request.family.ends_with(".json");
+}
+
+Effects effects_of(const ScheduleRequest& request, std::vector<std::string_view> others) {
+    others.insert(others.end(), {"algorithm", "radices", "window", "interlace", "gamma", "alpha",
+                                 "ranks", "elements"});
+    return {{std::move(others), "the file contains the whole schedule",
+             [&request] { return !is_file(request); }}};
+}
+
 std::vector<FamilyAlgorithm> family_algorithms() {
     std::vector<FamilyAlgorithm> all;
     for (const Family& family : families())
@@ -116,6 +146,8 @@ std::vector<FamilyAlgorithm> family_algorithms() {
 
 void for_each_schedule(const ScheduleRequest& request,
                        const std::function<void(const NamedSchedule&)>& visit) {
+    if (is_file(request))
+        return visit(read_schedule(request.family));
     const Family& family = checked_family(request);
     for (const Configuration& configuration :
          family.configurations_for ? family.configurations_for(request) : family.configurations) {
@@ -125,13 +157,16 @@ void for_each_schedule(const ScheduleRequest& request,
 }
 
 NamedSchedule make_schedule(const ScheduleRequest& request) {
+    if (is_file(request))
+        return read_schedule(request.family);
     const Family& family = checked_family(request);
-    if (family.usual)
-        return family.usual(request).make(request);
     const auto configuration =
         std::find_if(family.configurations.begin(), family.configurations.end(),
                      [&](const Configuration& each) { return is_meant(each, request); });
-    return configuration->make(request);
+    NamedSchedule made =
+        family.usual ? family.usual(request).make(request) : configuration->make(request);
+    made.elements = request.elements;
+    return made;
 }
 
 Schedule all_programs(const ScheduleRequest& request, std::string_view title,

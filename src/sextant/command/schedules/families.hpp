@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/collective/catalogue.hpp"
 #include "sextant/command/operation.hpp"
 #include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/error.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/prove.hpp"
@@ -10,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +26,12 @@ struct NamedSchedule {
     Schedule schedule;
     Claim claim;
     std::optional<Grid> grid; ///< grid of processors, if groups of ranks are submachines of it
+    /// The collective operation, if the claim is that of a schedule file.
+    std::optional<CollectiveKind> kind = {};
+    bool commutative = false;
+    Elements elements = 0; ///< size of the data
+
+    int ranks() const { return static_cast<int>(schedule.size()); }
 };
 
 /// An algorithm as listed by `list`.
@@ -49,14 +58,32 @@ struct ScheduleRequest {
 /// Declares all fields except the root.
 Record record_of(ScheduleRequest& request);
 
+/// True if the request is for a schedule in a file, whose name ends in .json, instead of a family.
+bool is_file(const ScheduleRequest& request);
+/// States that options of the request, and these, have no effect on a schedule in a file.
+Effects effects_of(const ScheduleRequest& request, std::vector<std::string_view> others = {});
+
+/// Calls `use` for a schedule of the request. Errors of a schedule in a file, such as a deadlock,
+/// are then thrown as InvalidFile.
+template <class Use>
+auto with_errors_of(const ScheduleRequest& request, Use use) {
+    try {
+        return use();
+    } catch (const std::logic_error& error) {
+        if (is_file(request))
+            throw InvalidFile(request.family, error.what());
+        throw;
+    }
+}
+
 /// The maximum number of messages of a schedule. Schedules are held in memory, with about half a
 /// kilobyte and some microseconds per message. Making a larger schedule throws InvalidTask before
 /// the schedule is complete.
 inline constexpr std::int64_t most_messages = 2'000'000;
 
-/// Makes one schedule: that of the named algorithm, or of the default algorithm of its family, with
-/// the requested tuning or the default one. Throws InvalidTask if the request is invalid or has
-/// parameters that the family does not use.
+/// Makes or reads one schedule: that of a file, or of the named algorithm, or of the default
+/// algorithm of its family, with the requested tuning or the default one. Throws InvalidTask if the
+/// request is invalid or has parameters that the family does not use.
 NamedSchedule make_schedule(const ScheduleRequest& request);
 
 /// Calls `visit` with the schedules of a family for a number of ranks, one at a time: each

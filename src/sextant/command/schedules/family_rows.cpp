@@ -53,7 +53,14 @@ NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
     const auto program = [&](int rank) {
         return value ? algorithm.program_with(grid, rank, *value) : algorithm.program(grid, rank);
     };
-    return {name, title, all_programs(request, title, program), algorithm.claim(grid), grid};
+    NamedSchedule made{name, title, all_programs(request, title, program), algorithm.claim(grid),
+                       grid};
+    // Tiles of an image are not the blocks of a schedule file, unless they are whole rows.
+    if (grid.columns == 1 || algorithm.what == CollectiveKind::broadcast ||
+        algorithm.what == CollectiveKind::all_to_all)
+        made.kind = algorithm.what;
+    made.commutative = algorithm.commutative;
+    return made;
 }
 
 NamedSchedule linear_gather(const ScheduleRequest& request) {
@@ -97,10 +104,13 @@ NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
                                    const ScheduleRequest& request) {
     const auto task = compositing::one_image_each(request.ranks, request.elements, request.root);
     const std::string title = compositing::Configuration{&algorithm, tuning}.text();
-    return named(
+    NamedSchedule made = named(
         algorithm.name, title, request,
         [&](int rank) { return compositing::program(algorithm, task, tuning, rank); },
         compositing::claim(algorithm, task, tuning));
+    if (request.root == 0)
+        made.kind = CollectiveKind::reduce;
+    return made;
 }
 
 Configuration configuration(const compositing::Algorithm& algorithm,
@@ -296,9 +306,12 @@ NamedSchedule scan_schedule(const scan::Algorithm& algorithm, const scan::Tuning
     const scan::Task task{request.ranks, request.elements, form};
     const std::string title =
         fmt::format("{}, {}", scan::to_text(algorithm, tuning), scan::name(form));
-    return named(
+    NamedSchedule made = named(
         algorithm.name, title, request,
         [&](int rank) { return scan::program(algorithm, task, tuning, rank); }, scan::claim(task));
+    made.kind =
+        form == scan::Form::inclusive ? CollectiveKind::scan : CollectiveKind::exclusive_scan;
+    return made;
 }
 
 /// Schedules a scan of `request.elements` values, divided among the ranks as evenly as possible.

@@ -113,6 +113,10 @@ Record record_of(PredictCommand& command) {
     return record;
 }
 
+Effects effects_of(PredictCommand& command) {
+    return effects_of(command.request);
+}
+
 /// Writes the trace of one model. Returns a page with the traces of all models.
 std::string write_shown(const PredictCommand& command,
                         const std::vector<report::Recording>& recordings) {
@@ -156,8 +160,8 @@ std::string to_json(const PredictCommand& command, const NamedSchedule& made,
         predictions.add(json_of(answer));
     return sextant::to_json(results_of("predict").include({{"family", request.family},
                                                            {"algorithm", made.title},
-                                                           {"ranks", request.ranks},
-                                                           {"elements", request.elements},
+                                                           {"ranks", made.ranks()},
+                                                           {"elements", made.elements},
                                                            {"machine", known.profile.name},
                                                            {"predictions", predictions}}));
 }
@@ -168,28 +172,30 @@ int run_predict(const PredictCommand& command, const Call&) {
     const Reports& reports = command.reports;
     const std::vector<std::string> outputs =
         files_named({command.trace, reports.json, reports.report});
-    check_outputs(outputs, files_named({command.machine}));
+    check_outputs(outputs,
+                  files_named({command.machine,
+                               is_file(command.request) ? command.request.family : std::string()}));
     const ScheduleRequest& request = command.request;
-    const KnownMachine known = known_machine(command.machine, request.ranks);
     const NamedSchedule made = make_schedule(request);
+    const KnownMachine known = known_machine(command.machine, made.ranks());
     if (!known.profile.find_operator(command.operator_name, command.element))
         kernel::find_family(command.operator_name); // throws if the operator is unknown
     const bool timeline = !command.trace.empty() || !reports.report.empty();
-    const std::vector<Answer> all = answers(command.model,
-                                            {.schedule = made.schedule,
-                                             .machine = known.profile,
-                                             .element_size = command.element_size,
-                                             .operator_name = command.operator_name,
-                                             .element_name = command.element,
-                                             .nodes = known.nodes,
-                                             .wires = known.wires ? &*known.wires : nullptr,
-                                             .timeline = timeline},
-                                            made.grid);
+    const model::Question question{.schedule = made.schedule,
+                                   .machine = known.profile,
+                                   .element_size = command.element_size,
+                                   .operator_name = command.operator_name,
+                                   .element_name = command.element,
+                                   .nodes = known.nodes,
+                                   .wires = known.wires ? &*known.wires : nullptr,
+                                   .timeline = timeline};
+    const std::vector<Answer> all =
+        with_errors_of(request, [&] { return answers(command.model, question, made.grid); });
     std::string page, text;
     if (timeline)
         page = write_shown(command, recordings_of(all, made, command.element_size));
     if (command.trace != standard_output) {
-        text = fmt::format("{} on {} of {}\n", made.title, report::counted(request.ranks, "rank"),
+        text = fmt::format("{} on {} of {}\n", made.title, report::counted(made.ranks(), "rank"),
                            known.profile.name);
         for (const Answer& answer : all)
             text += text_of(answer);

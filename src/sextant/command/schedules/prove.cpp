@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/commands.hpp"
 #include "sextant/command/options.hpp"
+#include "sextant/command/outputs.hpp"
 #include "sextant/command/schedules/families.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
@@ -38,6 +39,10 @@ Record record_of(ProveCommand& command) {
         .between(1, most_ranks);
     declare_json(record, command.json);
     return record;
+}
+
+Effects effects_of(ProveCommand& command) {
+    return effects_of(command.request);
 }
 
 /// The proof results of one algorithm.
@@ -116,6 +121,8 @@ std::vector<ScheduleRequest> requests_for(const ProveCommand& command, int ranks
         request.root = root;
         requests.push_back(request);
     };
+    if (is_file(command.request))
+        return {command.request};
     if (command.request.elements > 0) {
         with(command.request.elements, compositing::Task::distributed);
         return requests;
@@ -134,20 +141,45 @@ std::vector<ScheduleRequest> requests_for(const ProveCommand& command, int ranks
     return requests;
 }
 
+/// Throws InvalidFile if a proof of a schedule in a file would take too much time or memory.
+void check_size(const std::string& path, const Schedule& schedule) {
+    constexpr double most = 1 << 24;
+    double elements = 0;
+    for (const Program& program : schedule) {
+        for (const BufferSpec& buffer : program.buffers)
+            elements += static_cast<double>(buffer.size);
+        for (const Region& region : program.regions)
+            elements += static_cast<double>(region.elements());
+    }
+    if (elements > most)
+        throw InvalidFile(path, fmt::format("the buffers and steps have {:.0f} elements in total, "
+                                            "expected at most {:.0f} for a proof",
+                                            elements, most));
+}
+
 void prove_ranks(const ProveCommand& command, int ranks, Tallies& tallies, std::mutex& mutex) {
     for (const ScheduleRequest& request : requests_for(command, ranks)) {
         for_each_schedule(request, [&](const NamedSchedule& made) {
+            if (is_file(request)) {
+                check_size(request.family, made.schedule);
+                if (!made.kind)
+                    print_note(fmt::format("{} has no claim: the proof does not check which "
+                                           "operands are combined",
+                                           request.family));
+            }
             const Proof proof = prove(made.schedule, made.claim);
-            const std::string where =
-                fmt::format("{} at {} ranks, {} elements", made.title, ranks, request.elements);
+            const std::string where = is_file(request)
+                                          ? request.family
+                                          : fmt::format("{} at {} ranks, {} elements", made.title,
+                                                        ranks, request.elements);
             const std::lock_guard lock(mutex);
-            tallies[made.algorithm].add(ranks, proof, where);
+            tallies[made.algorithm].add(made.ranks(), proof, where);
         });
     }
 }
 
 Tallies prove_all(const ProveCommand& command) {
-    const std::vector<int>& all = command.ranks;
+    const std::vector<int> all = is_file(command.request) ? std::vector{1} : command.ranks;
     Tallies tallies;
     std::mutex mutex;
     std::atomic<std::size_t> next = 0; // largest first, to balance the load of the cores
@@ -272,7 +304,8 @@ Operation prove_operation() {
     return declare_command<ProveCommand>(
         "prove", "prove that schedules are correct: every operand once, in order, no deadlock",
         "  sextant prove compositing --ranks 1..70\n"
-        "  sextant prove --algorithm radix-k --radices 16,16 --ranks 256 --elements 512",
+        "  sextant prove --algorithm radix-k --radices 16,16 --ranks 256 --elements 512\n"
+        "  sextant prove schedule.json",
         run_prove, RunOn::one_rank);
 }
 

@@ -79,30 +79,35 @@ Record record_of(SimulateCommand& command) {
 }
 
 Effects effects_of(SimulateCommand& command) {
-    return {{{"operator"},
-             "expected --machine with a profile that has the operator's cost",
-             [&] { return !command.machine.empty(); }},
-            {{"operator"}, "--blend-rate specifies its cost", [&] { return !command.blend_rate; }}};
+    Effects effects = effects_of(command.request);
+    effects.insert(
+        effects.end(),
+        {{{"operator"},
+          "expected --machine with a profile that has the operator's cost",
+          [&] { return !command.machine.empty(); }},
+         {{"operator"}, "--blend-rate specifies its cost", [&] { return !command.blend_rate; }}});
+    return effects;
 }
 
 /// Returns the operator's time per element, from passes over two operands of the size that each
 /// rank blends if the image is divided evenly.
-double seconds_per_application(const machine::Work& work, const ScheduleRequest& request) {
+double seconds_per_application(const machine::Work& work, const NamedSchedule& made) {
     if (work.passes.empty())
         return work.seconds_per_element->median;
-    const Elements elements = std::max<Elements>(1, request.elements / request.ranks);
+    const Elements elements = std::max<Elements>(1, made.elements / made.ranks());
     return machine::at_pass(work.passes, elements, 2).median / static_cast<double>(elements);
 }
 
 /// Reads the costs of operators and copies from a profile.
-void take_profile(const SimulateCommand& command, simulate::Costs& costs) {
+void take_profile(const SimulateCommand& command, const NamedSchedule& made,
+                  simulate::Costs& costs) {
     const machine::Profile profile =
         machine::read_profile(machine::shared_file(machine::machines, command.machine));
     const std::string& name = command.operator_name;
     const machine::Work* work = profile.find_operator(name, "f32");
     if (!work)
         throw InvalidTask(fmt::format("the profile of {} has no operator {}", profile.name, name));
-    costs.seconds_per_application = seconds_per_application(*work, command.request);
+    costs.seconds_per_application = seconds_per_application(*work, made);
     for (const machine::CopyRate& rate : profile.copies) {
         if (rate.block == 0)
             costs.copy_seconds_per_byte = rate.seconds_per_byte.median;
@@ -110,12 +115,13 @@ void take_profile(const SimulateCommand& command, simulate::Costs& costs) {
 }
 
 /// Returns costs from the options, else from the profile, else from the platform.
-simulate::Costs costs_from(const SimulateCommand& command, const std::string& platform) {
+simulate::Costs costs_from(const SimulateCommand& command, const NamedSchedule& made,
+                           const std::string& platform) {
     simulate::Costs costs;
     if (simulate::is_json(platform))
         costs = simulate::read_platform(platform).costs;
     if (!command.machine.empty())
-        take_profile(command, costs);
+        take_profile(command, made, costs);
     costs.send_overhead = command.send_overhead.value_or(costs.send_overhead);
     costs.receive_overhead = command.receive_overhead.value_or(costs.receive_overhead);
     if (command.blend_rate)
@@ -170,7 +176,7 @@ std::string json_text(const SimulateCommand& command, const NamedSchedule& made,
                        .include({{"family", command.request.family},
                                  {"algorithm", made.title},
                                  {"ranks", made.schedule.size()},
-                                 {"elements", command.request.elements},
+                                 {"elements", made.elements},
                                  {"element_size", question.element_size},
                                  {"platform", question.platform},
                                  {"order", command.order},
@@ -209,13 +215,15 @@ int run_simulate(const SimulateCommand& command, const Call&) {
     const Reports& reports = command.reports;
     const std::vector<std::string> outputs =
         files_named({command.trace, reports.json, reports.report});
-    check_outputs(outputs, files_named({command.platform, command.order, command.machine}));
+    check_outputs(outputs,
+                  files_named({command.platform, command.order, command.machine,
+                               is_file(command.request) ? command.request.family : std::string()}));
     const std::string platform = machine::shared_file(simulate::platforms, command.platform);
-    const simulate::Costs costs = costs_from(command, platform);
+    const NamedSchedule made = make_schedule(command.request);
+    const simulate::Costs costs = costs_from(command, made, platform);
     std::vector<simulate::OrderedHost> order;
     if (!command.order.empty())
         order = simulate::read_order(machine::shared_file(simulate::orders, command.order));
-    const NamedSchedule made = make_schedule(command.request);
     const simulate::Question question{.schedule = made.schedule,
                                       .platform = platform,
                                       .order = std::move(order),
@@ -224,7 +232,8 @@ int run_simulate(const SimulateCommand& command, const Call&) {
                                       .association = command.association,
                                       .timeline =
                                           !command.trace.empty() || !reports.report.empty()};
-    const simulate::Simulation run = simulated(command, question);
+    const simulate::Simulation run =
+        with_errors_of(command.request, [&] { return simulated(command, question); });
     const report::Recording recording = recording_of(made, question.element_size, run.timeline);
     if (!command.trace.empty())
         write_shown(command.trace, recording);
