@@ -169,6 +169,18 @@ void use_results(const std::string& path) {
     });
 }
 
+void use_schedule(const std::string& path) {
+    run(command::prove_operation(), {{"family", {path}}});
+    run(command::draw_operation(), {{"family", {path}}, {"output", {in_folder_of(path, "s.svg")}}});
+    run(command::draw_operation(),
+        {{"family", {path}}, {"output", {in_folder_of(path, "s.json")}}});
+    run(command::predict_operation(),
+        {{"family", {path}}, {"machine", {in_folder_of(path, "crossbar.json")}}});
+    run(command::simulate_operation(), {{"family", {path}},
+                                        {"platform", {in_folder_of(path, "crossbar.json")}},
+                                        {"clock", {"true"}}});
+}
+
 struct JsonKind {
     std::string_view name;
     void (*use)(const std::string& path);
@@ -177,7 +189,7 @@ struct JsonKind {
 constexpr JsonKind kinds[] = {{"manifest", use_manifest},     {"plan", use_plan},
                               {"machine", use_machine},       {"trace", use_trace},
                               {"transforms", use_transforms}, {"cases", use_cases},
-                              {"results", use_results}};
+                              {"results", use_results},       {"schedule", use_schedule}};
 
 } // namespace
 

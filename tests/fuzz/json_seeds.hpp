@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/collective/catalogue.hpp"
+#include "sextant/collective/schedule_file.hpp"
 #include "sextant/command/series/transforms.hpp"
 #include "sextant/filter/filter_plan.hpp"
 #include "sextant/lab/evaluation.hpp"
@@ -10,6 +11,7 @@
 #include "sextant/planner/compositing_plan.hpp"
 #include "sextant/report/recording.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,6 +105,15 @@ inline std::string launch_seed() {
     return lab::to_json(launch);
 }
 
+/// The schedule of a reduction on three ranks.
+inline std::string schedule_seed(std::string_view algorithm) {
+    const auto rows = collective::reductions();
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&](const auto& each) { return each.name == algorithm; });
+    return json_of({make_schedule(3, [&](int rank) { return row->program(strips(3, 7), rank); }),
+                    row->what, row->commutative});
+}
+
 inline std::vector<JsonSeed> json_seeds() {
     const auto plan = [](const char* algorithm, const compositing::Tuning& tuning) {
         return planner::to_json(planner::choose_by_name(algorithm, tuning, 8));
@@ -144,6 +155,8 @@ inline std::vector<JsonSeed> json_seeds() {
         {"transforms", transforms_seed("translation")},
         {"results", evaluation_seed()},
         {"results", launch_seed()},
+        {"schedule", schedule_seed("ring-all-reduce")},
+        {"schedule", schedule_seed("direct-reduce-scatter")},
     };
 }
 
