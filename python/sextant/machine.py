@@ -133,7 +133,7 @@ def simulate(family: str, **options: Unpack[SimulateOptions]) -> Simulation:
     Parameters
     ----------
     family : str
-        A family of schedules, such as ``"compositing"`` (``sextant list algorithms``).
+        A family of schedules, such as ``"compositing"`` (``sextant list algorithms``), or a file with a schedule.
     {options}
 
     Returns

@@ -121,6 +121,7 @@ class Schemas(CommandTest):
             self.json("reproduce work-stealing")
         else:  # sanitizers run without the papers
             absent.add("reproduce")
+        sextant("draw collective --algorithm ring-all-reduce --ranks 4 -o schedule.json")
         shutil.copy(os.environ["SAMPLE"], "manifest.json")
         for file in (*(SOURCE / "platforms").glob("*.json"), *(SOURCE / "machines").glob("*.json")):
             shutil.copy(file, ".")
