@@ -22,8 +22,7 @@ Record record_of(DrawCommand& command) {
     Record record = record_of(command.request);
     record.add("collect", command.collect, "gather the composited image on rank 0");
     declare_output(record, command.output, "OUT",
-                   "the drawing (SVG), or the schedule if the name ends in .json; - for standard "
-                   "output");
+                   "SVG, or the schedule if OUT ends in .json; - for standard output");
     return record;
 }
 

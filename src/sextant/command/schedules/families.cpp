@@ -101,8 +101,8 @@ Record record_of(ScheduleRequest& request) {
         names.push_back(family.name);
     Record record;
     record
-        .add("family", request.family, "FAMILY",
-             fmt::format("{}, or the FILE.json of a schedule", fmt::join(names, ", ")))
+        .add("family", request.family, "FAMILY|FILE.json",
+             fmt::format("{}", fmt::join(names, ", ")))
         .positional();
     record.add("algorithm", request.algorithm, "NAME",
                "algorithm; default: the first of the family, with default parameters");
