@@ -299,7 +299,9 @@ void Sharing::fill_links(Component& component) {
     std::erase_if(component.used, [&](int on) {
         Load& load = load_of(on);
         if (load.messages > 0) {
-            left_of(on) = {1 / wires_.busy(on, 1, load.messages), load.weight, load.messages};
+            if (std::exchange(load.sharing, load.messages) != load.messages)
+                load.bytes_per_second = 1 / wires_.busy(on, 1, load.messages);
+            left_of(on) = {load.bytes_per_second, load.weight, load.messages};
             return false;
         }
         load.places.clear();
@@ -319,23 +321,24 @@ void Sharing::allot(Component& component) {
         open_[place].settled = open_[place].gone;
     levels_.clear();
     for (const int on : component.used)
-        levels_.push_back({level_of(on), on});
+        levels_.push_back(level_with(level_of(on), on));
     std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
-    while (!levels_.empty()) {
+    std::size_t unsettled = component.open.size() - component.many_gone;
+    while (unsettled > 0) {
         std::pop_heap(levels_.begin(), levels_.end(), std::greater<>());
-        const Level lowest = levels_.back();
+        const int link = static_cast<int>(static_cast<std::uint32_t>(levels_.back()));
+        const double lowest = rate_by_weight(levels_.back());
         levels_.pop_back();
-        if (left_of(lowest.link).messages == 0)
+        if (left_of(link).messages == 0)
             continue;
         // Levels do not fall as messages are settled, except by rounding errors.
-        if (const double level = level_of(lowest.link);
-            level > lowest.rate_by_weight * (1 + 1e-9)) {
-            levels_.push_back({level, lowest.link});
+        if (const double level = level_of(link); level > lowest * (1 + 1e-9)) {
+            levels_.push_back(level_with(level, link));
             std::push_heap(levels_.begin(), levels_.end(), std::greater<>());
             continue;
         }
-        component.next =
-            std::min(component.next, settle_all_on(lowest.link, lowest.rate_by_weight, now));
+        component.next = std::min(component.next, settle_all_on(link, lowest, now));
+        unsettled -= unsettled_.size();
     }
 }
 

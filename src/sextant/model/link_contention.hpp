@@ -6,6 +6,8 @@
 #include "sextant/model/model.hpp"
 #include "sextant/schedule/matching.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -109,16 +111,20 @@ class Sharing {
         std::vector<Place> places;
         double weight = 0;            ///< total weight of messages in flight
         int messages = 0;             ///< number of messages in flight
+        int sharing = 0;              ///< number of messages that `bytes_per_second` is for
+        double bytes_per_second = 0;  ///< capacity of the link
         ComponentId component = none; ///< component that uses the link
     };
-    /// The lowest rate per weight that a link offers.
-    struct Level {
-        double rate_by_weight;
-        int link;
-        bool operator>(const Level& other) const {
-            return std::tie(rate_by_weight, link) > std::tie(other.rate_by_weight, other.link);
-        }
-    };
+    /// A link, and the lowest rate per weight that it offers: the bits of the rate, which sort as
+    /// the rate does, and below them the number of the link. Faster to compare than two numbers.
+    __extension__ using Level = unsigned __int128;
+    static Level level_with(double rate_by_weight, int link) {
+        return Level{std::bit_cast<std::uint64_t>(std::max(0., rate_by_weight))} << 32 |
+               static_cast<std::uint32_t>(link);
+    }
+    static double rate_by_weight(Level level) {
+        return std::bit_cast<double>(static_cast<std::uint64_t>(level >> 32));
+    }
     Left& left_of(int link) { return left_[static_cast<std::size_t>(link)]; }
     Load& load_of(int link) { return loads_[static_cast<std::size_t>(link)]; }
     std::span<const int> links_of(const Flow& flow) const {
