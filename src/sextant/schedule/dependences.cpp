@@ -28,8 +28,7 @@ class Finder {
                 accesses[static_cast<std::size_t>(step.to.buffer)].count(step.to);
         }
         for (std::size_t b = 0; b < accesses.size(); ++b)
-            index_.emplace_back(program.buffers[b].size,
-                                accesses[b].cells(program.buffers[b].size));
+            index_.emplace_back(program.buffers[b].size, accesses[b]);
     }
 
     void find() {
@@ -44,6 +43,7 @@ class Finder {
             last_[writer] = visit_;
             result_writers.push_back(writer);
         });
+        std::ranges::sort(result_writers);
     }
 
     std::vector<RawEdge> edges;

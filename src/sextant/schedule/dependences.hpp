@@ -42,16 +42,19 @@ struct Accesses {
 /// cut into equal cells, and an access is listed in every cell that it touches.
 class AccessIndex {
   public:
-    AccessIndex(Elements size, std::size_t cells)
-        : cells_(std::clamp<std::size_t>(cells, 1, 1024)),
+    AccessIndex(Elements size, const Accesses& accesses)
+        : cells_(std::clamp<std::size_t>(accesses.cells(size), 1, 1024), none),
           cell_size_(std::max<Elements>(1, (size + static_cast<Elements>(cells_.size()) - 1) /
-                                               static_cast<Elements>(cells_.size()))) {}
+                                               static_cast<Elements>(cells_.size()))) {
+        entries_.reserve(accesses.number);
+    }
 
     /// Calls `found` with the step of each conflicting access; a step may be reported twice.
     template <class Found>
     void conflicts(const Region& region, bool write, Found&& found) const {
         for (std::size_t c = cell(region.offset); c <= cell(region.end() - 1); ++c) {
-            for (const Access& access : cells_[c]) {
+            for (std::uint32_t i = cells_[c]; i != none; i = entries_[i].next) {
+                const Access& access = entries_[i].access;
                 if ((write || access.write) && overlap(access.region, region))
                     found(access.step);
             }
@@ -60,23 +63,37 @@ class AccessIndex {
 
     void forget_covered(const Region& write) {
         for (std::size_t c = cell(write.offset); c <= cell(write.end() - 1); ++c) {
-            std::erase_if(cells_[c], [&](const Access& a) { return covers(write, a.region); });
+            for (std::uint32_t* i = &cells_[c]; *i != none;) {
+                if (covers(write, entries_[*i].access.region))
+                    *i = entries_[*i].next;
+                else
+                    i = &entries_[*i].next;
+            }
         }
     }
 
     void add(const Access& access) {
         const Region& region = access.region;
         for (std::size_t c = cell(region.offset); c <= cell(region.end() - 1); ++c) {
-            cells_[c].push_back(access);
+            entries_.push_back({access, cells_[c]});
+            cells_[c] = static_cast<std::uint32_t>(entries_.size() - 1);
         }
     }
 
   private:
+    static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+    struct Entry {
+        Access access;
+        std::uint32_t next; ///< index into `entries_`
+    };
+
     std::size_t cell(Elements element) const {
         return static_cast<std::size_t>(element / cell_size_);
     }
 
-    std::vector<std::vector<Access>> cells_;
+    std::vector<Entry> entries_;
+    std::vector<std::uint32_t> cells_; ///< the first entry of each cell
     Elements cell_size_;
 };
 
@@ -121,7 +138,7 @@ class Dependences {
         return before_message_[static_cast<std::size_t>(step)] != 0;
     }
     std::size_t edges() const { return edges_.size(); }
-    /// The steps that wrote the final content of the result.
+    /// The steps that wrote the final content of the result, in step order.
     const std::vector<std::uint32_t>& result_writers() const { return result_writers_; }
 
   private:
