@@ -20,17 +20,20 @@ std::vector<int> message_tags(const Program& program) {
 }
 
 Walk::Walk(const Program& program, const Dependences& dependences)
-    : program_(program), dependences_(dependences), finished_(program.steps.size()) {
-    for (const auto* part :
-         {&dependences.needs(), &dependences.commit_needs(), &dependences.region_needs()}) {
-        needs_at_start_.insert(needs_at_start_.end(), part->begin(), part->end());
+    : program_(program),
+      dependences_(dependences),
+      commits_at_(program.steps.size()),
+      regions_at_(2 * program.steps.size()),
+      finished_(program.steps.size()),
+      queued_(program.steps.size()) {
+    needs_.resize(regions_at_ + program.regions.size());
+    for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
+        if (is_message(program.steps[static_cast<std::size_t>(i)].verb))
+            ++awaited_work_.first;
+        else
+            work_.first += dependences.before_message(i) ? 1 : 0;
     }
-    needs_.resize(needs_at_start_.size());
-    commits_at_ = program.steps.size();
-    regions_at_ = 2 * program.steps.size();
-    messages_.items.resize(program.steps.size());
-    work_.items.resize(program.steps.size());
-    awaited_work_.items.resize(program.steps.size());
+    work_.first += awaited_work_.first;
     if (program.window > 0)
         list_rounds();
     reset();
@@ -60,10 +63,12 @@ void Walk::list_rounds() {
 }
 
 void Walk::reset() {
-    std::copy(needs_at_start_.begin(), needs_at_start_.end(), needs_.begin());
+    std::ranges::copy(dependences_.needs(), needs_.begin());
+    std::ranges::copy(dependences_.commit_needs(), needs_.data() + commits_at_);
+    std::ranges::copy(dependences_.region_needs(), needs_.data() + regions_at_);
     std::fill(finished_.begin(), finished_.end(), std::uint8_t{0});
     for (Queue* queue : {&messages_, &work_, &awaited_work_})
-        queue->head = queue->tail = 0;
+        queue->head = queue->tail = queue->first;
     unfinished_ = static_cast<int>(program_.steps.size());
     oldest_ = held_from_ = 0;
     if (program_.window > 0) {
@@ -79,18 +84,18 @@ void Walk::reset() {
 }
 
 int Walk::next_work() {
-    const int awaited = awaited_work_.pop();
-    return awaited != none ? awaited : work_.pop();
+    const int awaited = pop(awaited_work_);
+    return awaited != none ? awaited : pop(work_);
 }
 
 void Walk::offer(int i) {
     const Step& step = program_.steps[static_cast<std::size_t>(i)];
     if (!is_message(step.verb)) {
-        (dependences_.before_message(i) ? awaited_work_ : work_).push(i);
+        push(dependences_.before_message(i) ? awaited_work_ : work_, i);
     } else if (program_.window > 0 && place_[static_cast<std::size_t>(i)] >= held_from_) {
         held_[place_[static_cast<std::size_t>(i)]].push_back(i);
     } else {
-        messages_.push(i);
+        push(messages_, i);
     }
 }
 
@@ -105,7 +110,7 @@ void Walk::close_rounds() {
     };
     for (; held_from_ < rounds_.size() && open(held_from_); ++held_from_) {
         for (int step : held_[held_from_])
-            messages_.push(step);
+            push(messages_, step);
         held_[held_from_].clear();
     }
 }

@@ -30,7 +30,7 @@ class Walk {
     /// The next message, or the next piece of work, that may start; `none` if nothing may start
     /// now. Each step is returned once, in the order in which steps become ready, except that work
     /// that a message waits for comes first, because it may be on a longer path of dependences.
-    int next_message() { return messages_.pop(); }
+    int next_message() { return pop(messages_); }
     int next_work();
 
     /// Must be called when a step has finished.
@@ -48,14 +48,14 @@ class Walk {
     }
 
   private:
-    /// First in, first out. Each step is pushed once, so the queue never wraps around.
+    /// A part of `queued_`, from `first` on; first in, first out. Each step is pushed once, so the
+    /// queue never wraps around.
     struct Queue {
-        std::vector<int> items;
-        std::size_t head = 0, tail = 0;
-        void push(int item) { items[tail++] = item; }
-        int pop() { return head < tail ? items[head++] : none; }
+        std::size_t first = 0, head = 0, tail = 0;
     };
 
+    void push(Queue& queue, int step) { queued_[queue.tail++] = step; }
+    int pop(Queue& queue) { return queue.head < queue.tail ? queued_[queue.head++] : none; }
     void offer(int step);
     void list_rounds();
     void close_rounds();
@@ -63,11 +63,11 @@ class Walk {
     const Program& program_;
     const Dependences& dependences_;
     // The numbers of unfinished predecessors of each step, of each step's commit and of each
-    // region, in this order. All are in one block, so that a single copy resets them at the start
-    // of a run.
-    std::vector<std::uint32_t> needs_, needs_at_start_;
-    std::size_t commits_at_ = 0, regions_at_ = 0;
+    // region, in this order.
+    std::vector<std::uint32_t> needs_;
+    const std::size_t commits_at_, regions_at_;
     std::vector<std::uint8_t> finished_;
+    std::vector<int> queued_;
     Queue messages_, work_, awaited_work_;
     int unfinished_ = 0;
 
