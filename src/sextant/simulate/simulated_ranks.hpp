@@ -92,7 +92,6 @@ class SimulatedRun {
     /// their steps.
     Simulation finish();
 
-  private:
     /// The state of a message, stored for the step that sends it. It enters the network when it is
     /// handed over and awaited.
     enum State : std::uint8_t { packed = 1, handed_over = 2, awaited = 4 };
@@ -106,7 +105,12 @@ class SimulatedRun {
 
         bool has_been(State what) const { return (state & what) != 0; }
     };
+    const Message& message_of(StepOfRank at) const {
+        return ranks_[static_cast<std::size_t>(at.rank)]
+            .messages[static_cast<std::size_t>(at.step)];
+    }
 
+  private:
     struct Rank {
         Rank(const Program& program, const Dependences& dependences, Association association)
             : walk(program, dependences), folding(program, association) {}

@@ -11,11 +11,11 @@
 #include "sextant/simulate/wormholes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <queue>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -54,17 +54,21 @@ constexpr double together = .005;
 
 /// An event. Events at the same time are handled in the order in which they were scheduled.
 struct Foreseen {
-    enum Kind : std::uint8_t { setting_out, arriving, working };
+    enum Kind : std::uint8_t { setting_out, arriving, message_handled, step_worked };
 
     Seconds time = 0;
-    std::uint64_t number = 0;
-    Kind kind = setting_out;
-    int message = 0;
-    TimedWork timed = {}; ///< the work that ends, if `kind` is `working`
+    std::uint64_t order = 0; ///< the number of the event, and its kind in the last byte
+    StepOfRank at;           ///< the send; or the rank that works, and TimedWork::piece
 
+    Kind kind() const { return static_cast<Kind>(order & 0xff); }
     bool operator<(const Foreseen& other) const { // earliest first in a priority queue
-        return std::tie(other.time, other.number) < std::tie(time, number);
+        return other.key() < key();
     }
+
+  private:
+    __extension__ using Key = unsigned __int128;
+    /// The bits of a time sort as the time does. Faster to compare than two numbers.
+    Key key() const { return Key{std::bit_cast<std::uint64_t>(time)} << 64 | order; }
 };
 
 /// Runs a SimulatedRun on Sextant's own simulated clock.
@@ -78,15 +82,17 @@ class Clock {
           processors_(question.schedule.size(),
                       {[this] { return now_; },
                        [this](Seconds time, const TimedWork& timed) {
-                           foresee({.time = time, .kind = Foreseen::working, .timed = timed});
+                           foresee(time,
+                                   timed.work == Work::message ? Foreseen::message_handled
+                                                               : Foreseen::step_worked,
+                                   {timed.rank, timed.piece});
                        },
                        [this](int rank, Work work) { play_.worked(rank, work); }}),
-          play_(question,
-                {[this] { return now_; },
-                 [this](StepOfRank send, int to, Bytes bytes) { this->send(send, to, bytes); },
-                 [this](int rank, Work work, Seconds seconds) {
-                     processors_.begin(rank, work, seconds);
-                 }}) {
+          play_(question, {[this] { return now_; },
+                           [this](StepOfRank send, int to, Bytes) { this->send(send, to); },
+                           [this](int rank, Work work, Seconds seconds) {
+                               processors_.begin(rank, work, seconds);
+                           }}) {
         if (platform.wormhole_packet > 0)
             wormholes_.emplace(wires_, platform.wormhole_packet);
     }
@@ -99,12 +105,6 @@ class Clock {
     }
 
   private:
-    struct Sent {
-        StepOfRank at;
-        int to = 0;
-        Bytes bytes = 0;
-    };
-
     static std::vector<int> hosts_of(const Question& question, const Platform& platform) {
         return place(rooms_of(platform.network), question.order,
                      static_cast<int>(question.schedule.size()), question.platform);
@@ -112,12 +112,8 @@ class Clock {
 
     int host(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
 
-    void foresee(Foreseen what) {
-        what.number = count_++;
-        foreseen_.push(what);
-    }
-    void foresee(Seconds time, Foreseen::Kind kind, int message) {
-        foresee({.time = time, .kind = kind, .message = message});
+    void foresee(Seconds time, Foreseen::Kind kind, StepOfRank at) {
+        foreseen_.push({.time = time, .order = count_++ << 8 | kind, .at = at});
     }
 
     bool happen_next() {
@@ -125,7 +121,8 @@ class Clock {
         const Seconds next_in_network = wormholes_ ? wormholes_->next() : sharing_.next();
         if (next_in_network < (foreseen_.empty() ? never : foreseen_.top().time)) {
             for (const model::Arrival& each : wormholes_ ? wormholes_->pass() : sharing_.pass())
-                foresee(std::max(now_, each.time), Foreseen::arriving, each.message);
+                foresee(std::max(now_, each.time), Foreseen::arriving,
+                        travelling_[static_cast<std::size_t>(each.message)]);
             return true;
         }
         if (foreseen_.empty())
@@ -138,44 +135,37 @@ class Clock {
     }
 
     void happen(const Foreseen& now) {
-        switch (now.kind) {
+        switch (now.kind()) {
         case Foreseen::setting_out:
-            free_sent_.push_back(now.message);
-            return set_out(sent_[static_cast<std::size_t>(now.message)]);
+            return set_out(now.at);
         case Foreseen::arriving:
-            return play_.arrived(travelling_[static_cast<std::size_t>(now.message)]);
-        case Foreseen::working:
-            return processors_.end(now.timed);
+            return play_.arrived(now.at);
+        case Foreseen::message_handled:
+            return processors_.end({now.at.rank, Work::message});
+        case Foreseen::step_worked:
+            return processors_.end({now.at.rank, Work::step, now.at.step});
         }
     }
 
     /// A message spends the latency of its links before it needs their capacity.
-    void send(StepOfRank at, int to, Bytes bytes) {
+    void send(StepOfRank at, int to) {
         path_.clear();
         platform_.network.route(host(at.rank), host(to), path_);
         Seconds latency = 0;
         for (const int link : path_)
             latency += platform_.network.links[static_cast<std::size_t>(link)].latency;
-        if (free_sent_.empty()) {
-            free_sent_.push_back(static_cast<int>(sent_.size()));
-            sent_.emplace_back();
-        }
-        const int message = free_sent_.back();
-        free_sent_.pop_back();
-        sent_[static_cast<std::size_t>(message)] = {at, to, bytes};
-        foresee(now_ + latency, Foreseen::setting_out, message);
+        foresee(now_ + latency, path_.empty() ? Foreseen::arriving : Foreseen::setting_out, at);
     }
 
-    void set_out(const Sent sent) {
-        const int from = host(sent.at.rank), to = host(sent.to);
-        if (!sharing_.has_links(from, to))
-            return play_.arrived(sent.at);
-        const model::MessageInFlight message{from, to, static_cast<double>(sent.bytes)};
+    void set_out(StepOfRank send) {
+        const SimulatedRun::Message& sent = play_.message_of(send);
+        const model::MessageInFlight message{host(send.rank), host(sent.peer),
+                                             static_cast<double>(sent.bytes)};
         if (wormholes_)
             wormholes_->start(message, now_);
         else
             sharing_.start(message, now_);
-        travelling_.push_back(sent.at);
+        travelling_.push_back(send);
     }
 
     const Platform& platform_;
@@ -186,8 +176,6 @@ class Clock {
     Processors processors_;
     std::priority_queue<Foreseen> foreseen_;
     std::uint64_t count_ = 0;
-    std::vector<Sent> sent_; ///< messages that have been sent but do not need links yet
-    std::vector<int> free_sent_;
     std::vector<StepOfRank> travelling_; ///< by message number of `sharing_`
     std::vector<int> path_;
     Seconds now_ = 0;

@@ -16,14 +16,6 @@ Wormholes::Wormholes(const machine::Wires& wires, Bytes packet)
       packet_(static_cast<double>(packet)),
       links_(static_cast<std::size_t>(wires.links)) {}
 
-bool Wormholes::has_links(int from, int to) {
-    const std::size_t before = paths_.size();
-    wires_.route(from, to, paths_);
-    const bool found = paths_.size() > before;
-    paths_.resize(before);
-    return found;
-}
-
 int Wormholes::start(const model::MessageInFlight& message, Seconds now) {
     const auto number = static_cast<int>(messages_.size());
     Message own{.left = message.bytes, .first_link = paths_.size()};

@@ -27,8 +27,6 @@ class Wormholes {
     /// Keeps a reference to `wires`. Requires packet > 0.
     Wormholes(const machine::Wires& wires, Bytes packet);
 
-    /// True if there is a link between the two nodes.
-    bool has_links(int from, int to);
     /// Starts a message at `now`, which must not be earlier than the previous start or arrival.
     /// Returns its number, counted from 0.
     /// Requires  a link between its nodes.
