@@ -344,15 +344,16 @@ Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning) 
 Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning, ImageOrder images) {
     Claim claim;
     const std::vector<PlacedImage> order(images.begin(), images.end());
-    claim.given = [task, order](int rank, int, Elements element) {
+    std::vector<int> first_layer(static_cast<std::size_t>(task.ranks)); // by rank
+    for (int i = 0, layers = 0; i < task.positions(); layers += task.layers_at(i++))
+        first_layer[static_cast<std::size_t>(task.order[static_cast<std::size_t>(i)])] = layers;
+    claim.given = [task, order, first_layer](int rank, int, Elements element) {
         int layer = static_cast<int>(element / task.elements);
         if (!order.empty()) {
             const PlacedImage own{task.position_of(rank), layer};
             layer = static_cast<int>(std::find(order.begin(), order.end(), own) - order.begin());
-            return Symbol{element % task.elements, layer, layer + 1, 0};
-        }
-        for (int i = 0; task.order[static_cast<std::size_t>(i)] != rank; ++i) {
-            layer += task.layers_at(i);
+        } else {
+            layer += first_layer[static_cast<std::size_t>(rank)];
         }
         return Symbol{element % task.elements, layer, layer + 1, 0};
     };
