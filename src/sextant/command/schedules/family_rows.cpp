@@ -103,10 +103,14 @@ NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
                                    const compositing::Tuning& tuning,
                                    const ScheduleRequest& request) {
     const auto task = compositing::one_image_each(request.ranks, request.elements, request.root);
+    compositing::Seat seat{task}; // each rank's position is its number
     const std::string title = compositing::Configuration{&algorithm, tuning}.text();
     NamedSchedule made = named(
         algorithm.name, title, request,
-        [&](int rank) { return compositing::program(algorithm, task, tuning, rank); },
+        [&](int rank) {
+            seat.rank = rank;
+            return compositing::program(algorithm, seat, tuning);
+        },
         compositing::claim(algorithm, task, tuning));
     if (request.root == 0)
         made.kind = CollectiveKind::reduce;
