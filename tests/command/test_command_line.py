@@ -92,6 +92,8 @@ class CommandLine(CommandTest):
         sextant("list models", "p3pc-extended")
         sextant("draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o -", "<svg")
         sextant("draw scan --ranks 16384 -o -", "16,384")
+        self.assertIn("304 schedules are to be proved at 72 ranks",
+                      sextant("prove compositing --algorithm radix-k --ranks 72").err)
         self.assertRegex(sextant("prove scan --ranks 16").out, "(?m)^brent-kung +inclusive +16 +6 +26 +2$")
 
     @unittest.skipUnless(shutil.which("script"), "no script(1), so no terminal")
@@ -99,8 +101,9 @@ class CommandLine(CommandTest):
         def shown(line):
             return subprocess.run(["script", "-qec", f"{SEXTANT} {line}", "/dev/null"], stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True).stdout
-        proved = [int(n) for n in re.findall("numbers of ranks proved: ([0-9]+) of 24", shown("prove compositing --ranks 1..24"))]
-        self.assertTrue(proved[0] == 1 and proved[-1] <= 24 and proved == sorted(set(proved)), proved)
+        said = re.findall("schedules proved: ([0-9]+) of ([0-9]+)", shown("prove compositing --ranks 1..24"))
+        proved, (total,) = [int(n) for n, _ in said], {int(n) for _, n in said}
+        self.assertTrue(proved[0] == 0 and proved[-1] <= total and proved == sorted(set(proved)), said)
         text = shown("bench --size 64 --ranks 2 --rounds 5")
         for each in ("warming up", "round 5 of 5"):
             self.assertIn(f"case 1 of 1: {each}", text)

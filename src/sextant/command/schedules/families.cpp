@@ -95,7 +95,7 @@ bool is_meant(const Configuration& configuration, const ScheduleRequest& request
 } // namespace
 
 Record record_of(ScheduleRequest& request) {
-    constexpr int most_ranks = 16384;
+    constexpr int most_ranks = 1 << 17;
     std::vector<std::string_view> names;
     for (const Family& family : families())
         names.push_back(family.name);
@@ -144,16 +144,14 @@ std::vector<FamilyAlgorithm> family_algorithms() {
     return all;
 }
 
-void for_each_schedule(const ScheduleRequest& request,
-                       const std::function<void(const NamedSchedule&)>& visit) {
+std::vector<Configuration> configurations_of(const ScheduleRequest& request) {
     if (is_file(request))
-        return visit(read_schedule(request.family));
+        return {{"", [](const ScheduleRequest& file) { return read_schedule(file.family); }}};
     const Family& family = checked_family(request);
-    for (const Configuration& configuration :
-         family.configurations_for ? family.configurations_for(request) : family.configurations) {
-        if (is_meant(configuration, request))
-            visit(configuration.make(request));
-    }
+    std::vector<Configuration> all =
+        family.configurations_for ? family.configurations_for(request) : family.configurations;
+    std::erase_if(all, [&](const Configuration& each) { return !is_meant(each, request); });
+    return all;
 }
 
 NamedSchedule make_schedule(const ScheduleRequest& request) {
@@ -171,20 +169,17 @@ NamedSchedule make_schedule(const ScheduleRequest& request) {
 
 Schedule all_programs(const ScheduleRequest& request, std::string_view title,
                       const std::function<Program(int rank)>& program) {
-    Schedule schedule;
     std::int64_t messages = 0;
-    for (int rank = 0; rank < request.ranks; ++rank) {
-        const std::vector<Step>& steps = schedule.emplace_back(program(rank)).steps;
-        messages += std::count_if(steps.begin(), steps.end(),
-                                  [](const Step& step) { return step.verb == Verb::send; });
+    return sextant::make_schedule(request.ranks, [&](int rank) {
+        Program made = program(rank);
+        messages += std::ranges::count(made.steps, Verb::send, &Step::verb);
         if (messages <= most_messages)
-            continue;
+            return made;
         throw InvalidTask(
             fmt::format("{} on {} ranks has more than {} messages, too many to hold at once; use "
                         "fewer ranks, or an algorithm with fewer messages",
                         title, request.ranks, report::grouped(most_messages)));
-    }
-    return schedule;
+    });
 }
 
 } // namespace sextant::command

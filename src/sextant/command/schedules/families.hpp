@@ -86,19 +86,18 @@ inline constexpr std::int64_t most_messages = 2'000'000;
 /// request is invalid or has parameters that the family does not use.
 NamedSchedule make_schedule(const ScheduleRequest& request);
 
-/// Calls `visit` with the schedules of a family for a number of ranks, one at a time: each
-/// algorithm (or the named one) with each tuning (or the given one, if the algorithm uses it). Does
-/// not call `visit` if the algorithm does not support this number of ranks. Throws InvalidTask.
-void for_each_schedule(const ScheduleRequest& request,
-                       const std::function<void(const NamedSchedule&)>& visit);
-
-/// The rows of the catalogue of families (families.cpp).
-
 /// An algorithm with one tuning.
 struct Configuration {
     std::string_view algorithm;
     std::function<NamedSchedule(const ScheduleRequest& request)> make;
 };
+
+/// The configurations of a family for a number of ranks: each algorithm (or the named one) with
+/// each tuning (or the given one, if the algorithm uses it). Empty if the algorithm does not
+/// support this number of ranks. Throws InvalidTask.
+std::vector<Configuration> configurations_of(const ScheduleRequest& request);
+
+/// The rows of the catalogue of families (families.cpp).
 
 /// The algorithms of a family, for any number of ranks.
 struct Family {

@@ -6,14 +6,15 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/report/text.hpp"
 #include "sextant/scan/catalogue.hpp"
 #include "sextant/schedule/circuit.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -141,11 +142,12 @@ std::vector<ScheduleRequest> requests_for(const ProveCommand& command, int ranks
     return requests;
 }
 
-/// Throws InvalidFile if a proof of a schedule in a file would take too much time or memory.
-void check_size(const std::string& path, const Schedule& schedule) {
+/// Notes that a schedule in a file has no claim. Throws InvalidFile if its proof would take too
+/// much time or memory.
+void check_file(const std::string& path, const NamedSchedule& made) {
     constexpr double most = 1 << 24;
     double elements = 0;
-    for (const Program& program : schedule) {
+    for (const Program& program : made.schedule) {
         for (const BufferSpec& buffer : program.buffers)
             elements += static_cast<double>(buffer.size);
         for (const Region& region : program.regions)
@@ -155,49 +157,108 @@ void check_size(const std::string& path, const Schedule& schedule) {
         throw InvalidFile(path, fmt::format("the buffers and steps have {:.0f} elements in total, "
                                             "expected at most {:.0f} for a proof",
                                             elements, most));
+    if (!made.kind)
+        print_note(fmt::format("{} has no claim: the proof does not check which operands are "
+                               "combined",
+                               path));
 }
 
-void prove_ranks(const ProveCommand& command, int ranks, Tallies& tallies, std::mutex& mutex) {
-    for (const ScheduleRequest& request : requests_for(command, ranks)) {
-        for_each_schedule(request, [&](const NamedSchedule& made) {
-            if (is_file(request)) {
-                check_size(request.family, made.schedule);
-                if (!made.kind)
-                    print_note(fmt::format("{} has no claim: the proof does not check which "
-                                           "operands are combined",
-                                           request.family));
-            }
-            const Proof proof = prove(made.schedule, made.claim);
-            const std::string where = is_file(request)
-                                          ? request.family
-                                          : fmt::format("{} at {} ranks, {} elements", made.title,
-                                                        ranks, request.elements);
-            const std::lock_guard lock(mutex);
-            tallies[made.algorithm].add(made.ranks(), proof, where);
-        });
+/// A schedule to prove.
+struct Case {
+    ScheduleRequest request;
+    Configuration configuration;
+};
+
+/// The schedules to prove, for the most ranks first, to balance the load of the cores. Holds those
+/// for one number of ranks.
+class Cases {
+  public:
+    explicit Cases(const ProveCommand& command)
+        : command_(command), ranks_(is_file(command.request) ? std::vector{1} : command.ranks) {}
+
+    std::int64_t count() const {
+        std::int64_t all = 0;
+        for (const int ranks : ranks_) {
+            const std::vector<ScheduleRequest> requests = requests_for(command_, ranks);
+            all += std::ssize(requests) * std::ssize(configurations_of(requests.front()));
+        }
+        return all;
     }
+
+    std::optional<Case> next() {
+        while (cases_.empty() && !ranks_.empty()) {
+            cases_ = of(ranks_.back());
+            ranks_.pop_back();
+            std::ranges::reverse(cases_);
+        }
+        if (cases_.empty())
+            return std::nullopt;
+        Case next = std::move(cases_.back());
+        cases_.pop_back();
+        return next;
+    }
+
+  private:
+    std::vector<Case> of(int ranks) const {
+        std::vector<Case> cases;
+        const std::vector<ScheduleRequest> requests = requests_for(command_, ranks);
+        const std::vector<Configuration> configurations = configurations_of(requests.front());
+        for (const ScheduleRequest& request : requests) {
+            for (const Configuration& configuration : configurations)
+                cases.push_back({request, configuration});
+        }
+        return cases;
+    }
+
+    const ProveCommand& command_;
+    std::vector<int> ranks_;  ///< those still to prove, ascending
+    std::vector<Case> cases_; ///< the next case is last
+};
+
+/// States how much there is to prove for one number of ranks, and how to prove less.
+void print_size(const ProveCommand& command, std::int64_t schedules) {
+    constexpr std::int64_t many = 300;
+    if (schedules <= many || command.ranks.size() > 1)
+        return;
+    print_note(fmt::format("{} schedules are to be proved at {} ranks: each algorithm with each of "
+                           "its parameters (radix-k with every vector of factors) at {} sizes; "
+                           "--algorithm, --radices and --elements select among them",
+                           report::grouped(schedules), command.ranks.front(),
+                           requests_for(command, command.ranks.front()).size()));
 }
 
 Tallies prove_all(const ProveCommand& command) {
-    const std::vector<int> all = is_file(command.request) ? std::vector{1} : command.ranks;
     Tallies tallies;
     std::mutex mutex;
-    std::atomic<std::size_t> next = 0; // largest first, to balance the load of the cores
+    Cases cases(command);
+    const std::int64_t all = cases.count();
+    print_size(command, all);
     std::int64_t done = 0;
     Progress progress(true);
     std::exception_ptr error;
     const auto work = [&] {
+        std::unique_lock lock(mutex);
         try {
-            for (std::size_t i = next++; i < all.size(); i = next++) {
-                const int ranks = all[all.size() - 1 - i];
-                prove_ranks(command, ranks, tallies, mutex);
-                const std::lock_guard lock(mutex);
-                progress.say("numbers of ranks proved:", ++done, std::ssize(all));
+            progress.say("schedules proved:", done, all);
+            for (auto next = cases.next(); next && !error; next = cases.next()) {
+                lock.unlock();
+                const auto& [request, configuration] = *next;
+                const NamedSchedule made = configuration.make(request);
+                if (is_file(request))
+                    check_file(request.family, made);
+                const Proof proof = prove(made.schedule, made.claim);
+                const std::string where =
+                    is_file(request) ? request.family
+                                     : fmt::format("{} at {} ranks, {} elements", made.title,
+                                                   made.ranks(), request.elements);
+                lock.lock();
+                tallies[made.algorithm].add(made.ranks(), proof, where);
+                progress.say("schedules proved:", ++done, all);
             }
         } catch (...) {
-            const std::lock_guard lock(mutex);
+            if (!lock.owns_lock())
+                lock.lock();
             error = std::current_exception();
-            next = all.size();
         }
     };
     {
