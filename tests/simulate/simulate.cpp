@@ -228,6 +228,20 @@ TEST_F(Simulate, unreadable_platforms_are_named_in_the_error) {
     EXPECT_THAT(refusal<Error>(test::star(2, 10)), HasSubstr("broken.xml"));
 }
 
+TEST_F(Simulate, a_platform_without_a_route_for_a_message_is_refused) {
+    for (const std::string routing : {"Full", "Floyd"}) {
+        write("apart.xml", R"(<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="all" routing=")" +
+                               routing + R"("><host id="n0" speed="1Gf"/>
+<host id="n1" speed="1Gf"/><host id="n2" speed="1Gf"/><link id="l" bandwidth="1GBps" latency="1us"/>
+<route src="n0" dst="n1"><link_ctn id="l"/></route></zone></platform>)");
+        EXPECT_THAT(refusal<InvalidFile>(test::star(3, 10)),
+                    HasSubstr("apart.xml: has no route from n0 to n2"))
+            << routing;
+    }
+}
+
 /// Hosts of a cluster in SimGrid's XML; `more`: further elements.
 std::string cluster(const std::string& more = "") {
     return R"(<?xml version='1.0'?>

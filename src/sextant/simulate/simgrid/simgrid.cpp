@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <fmt/format.h>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 #include <unistd.h>
@@ -162,6 +163,29 @@ std::vector<HostSlots> rooms_of(const s4u::Engine& engine,
     return rooms;
 }
 
+/// Refuses a platform that has no route for a message: SimGrid would abort.
+void check_routes(const Question& question, const std::vector<s4u::Host*>& host_of) {
+    for (std::size_t rank = 0; rank < host_of.size(); ++rank) {
+        for (const Step& step : question.schedule[rank].steps) {
+            const auto peer = static_cast<std::size_t>(step.peer);
+            if (step.verb != Verb::send || peer >= host_of.size())
+                continue;
+            const s4u::Host &from = *host_of[rank], &to = *host_of[peer];
+            std::vector<s4u::Link*> links;
+            double latency = 0;
+            try {
+                from.route_to(&to, links, &latency);
+            } catch (const std::exception&) {
+                links.clear();
+            }
+            if (links.empty() && latency <= 0)
+                throw InvalidFile(question.platform,
+                                  fmt::format("has no route from {} to {}, which exchange messages",
+                                              from.get_name(), to.get_name()));
+        }
+    }
+}
+
 Simulation simulate_here(const Question& question, const std::optional<Platform>& platform) {
     std::string name = "sextant", quiet = "--log=root.thres:error";
     char* arguments[] = {name.data(), quiet.data(), nullptr};
@@ -184,6 +208,8 @@ Simulation simulate_here(const Question& question, const std::optional<Platform>
     std::vector<s4u::Host*> host_of;
     for (const int room : place(rooms, question.order, ranks, question.platform))
         host_of.push_back(engine.host_by_name(rooms[static_cast<std::size_t>(room)].host));
+    if (!platform)
+        check_routes(question, host_of);
     return Simulator(question, std::move(host_of)).run(engine);
 }
 
