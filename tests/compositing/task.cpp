@@ -4,6 +4,7 @@
 #include "sextant/compositing/swap_algorithms.hpp"
 #include "sextant/core/error.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -100,24 +101,12 @@ TEST(Tuning, is_printed_with_the_parameters_that_are_set) {
     EXPECT_EQ(to_text({{4, 2}, 1}), "radices 4,2, window 1");
 }
 
-/// Number of ordered factorisations of a number, summed over the first factor.
-int count_factorisations(int n) {
-    if (n == 1)
-        return 1;
-    int count = 0;
-    for (int first = 2; first <= n; ++first) {
-        if (n % first == 0)
-            count += count_factorisations(n / first);
-    }
-    return count;
-}
-
 TEST(Factorisations, are_listed_once_each_with_the_fewest_rounds_first) {
     for (int p = 1; p <= 200; ++p) {
         const auto all = factorisations(p);
         const std::set<std::vector<int>> unique(all.begin(), all.end());
         EXPECT_EQ(unique.size(), all.size()) << p;
-        EXPECT_EQ(static_cast<int>(all.size()), count_factorisations(p)) << p;
+        EXPECT_EQ(std::ssize(all), count_factorisations(p)) << p;
         std::size_t rounds = 0;
         for (const auto& radices : all) {
             EXPECT_GE(radices.size(), rounds);
@@ -129,6 +118,22 @@ TEST(Factorisations, are_listed_once_each_with_the_fewest_rounds_first) {
     EXPECT_THAT(factorisations(13), ElementsAre(ElementsAre(13)));
     EXPECT_THAT(factorisations(12).front(), ElementsAre(12));
     EXPECT_EQ(factorisations(16384).size(), 8192u);
+    EXPECT_EQ(count_factorisations(12), 8) << "12, 6,2, 4,3, 3,4, 3,2,2, 2,6, 2,3,2, 2,2,3";
+    EXPECT_EQ(count_factorisations(60480), 1096512);
+}
+
+TEST(Factorisations, are_listed_in_falling_and_rising_order_if_there_are_too_many) {
+    for (const int p : {16128, 60480, 65536}) {
+        const std::vector<Tuning> tunings = find("radix-k").tunings(p);
+        EXPECT_LE(tunings.size(), 8192u);
+        EXPECT_THAT(tunings.front().radices, ElementsAre(p));
+        for (const Tuning& tuning : tunings) {
+            const auto& radices = tuning.radices;
+            EXPECT_TRUE(std::is_sorted(radices.begin(), radices.end()) ||
+                        std::is_sorted(radices.rbegin(), radices.rend()));
+            EXPECT_EQ(refusal([&] { check_radices(radices, p); }), "");
+        }
+    }
 }
 
 TEST(RadixK, refuses_radices_whose_product_is_not_the_number_of_positions) {

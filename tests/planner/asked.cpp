@@ -36,6 +36,8 @@ std::vector<std::string> texts(int ranks, const compositing::Tuning& requested) 
 
 TEST(RequestedConfiguration, restricts_candidates_to_the_given_tuning) {
     EXPECT_THAT(texts(6, {{2, 3}, 0}), testing::ElementsAre("radix-k, radices 2,3"));
+    EXPECT_THAT(texts(65536, {{4, 16, 4, 16, 16}, 0}),
+                testing::ElementsAre("radix-k, radices 4,16,4,16,16"));
     EXPECT_THAT(texts(6, {{}, 4}),
                 testing::ElementsAre("direct-send, window 4", "shift-based, window 4",
                                      "parallel-pipeline, window 4"));

@@ -248,6 +248,44 @@ TEST(Choose, evaluating_a_subset_for_64_ranks_loses_at_most_10_percent) {
     EXPECT_LE(missed / questions, .04);
 }
 
+/// Nodes of 8 ranks, each with one link out and one link in.
+const machine::Wires links_of_nodes{.links = 32,
+                                    .route =
+                                        [](int from, int to, std::vector<int>& path) {
+                                            if (from != to)
+                                                path.insert(path.end(), {2 * from, 2 * to + 1});
+                                        },
+                                    .busy = [](int, double bytes, int) { return bytes / 1e9; }};
+
+TEST(Choose, evaluating_a_subset_with_shared_links_loses_at_most_10_percent) {
+    std::vector<int> nodes(128);
+    for (int rank = 0; rank < 128; ++rank)
+        nodes[static_cast<std::size_t>(rank)] = rank / 8;
+    for (const Elements elements : {1 << 14, 1 << 20}) {
+        const Question question(128, elements, 0);
+        const auto ask = [&](std::optional<std::int64_t> most_messages) {
+            return choose(question.candidates, {.machine = machine::built_in(),
+                                                .element_size = 16,
+                                                .operator_name = "over",
+                                                .nodes = nodes,
+                                                .wires = &links_of_nodes,
+                                                .most_messages = most_messages});
+        };
+        const Choice all = ask(1'000'000), some = ask(20'000);
+        const auto walked = [](const PredictedCandidate& w) { return w.predicted.has_value(); };
+        EXPECT_LT(2 * std::count_if(some.ranking.begin(), some.ranking.end(), walked),
+                  std::count_if(all.ranking.begin(), all.ranking.end(), walked));
+        EXPECT_LE(some.chosen().predicted->seconds, 1.1 * all.chosen().predicted->seconds)
+            << elements << " pixels: " << question.name(some.chosen()) << ", not "
+            << question.name(all.chosen());
+    }
+}
+
+TEST(Choose, prefers_a_candidate_that_was_evaluated) {
+    const Question question(2048, 1 << 20, 0);
+    EXPECT_TRUE(question.ask(machine::built_in(), 30'000).chosen().predicted);
+}
+
 TEST(Choose, reports_that_nothing_was_predicted) {
     const Question question(16, 1000);
     const Choice choice = question.ask(machine::built_in(), 0);

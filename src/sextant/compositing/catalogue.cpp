@@ -21,10 +21,17 @@ namespace sextant::compositing {
 
 namespace {
 
+/// All ordered factorisations; if there are more than 8,192, only those in falling or rising order.
 std::vector<Tuning> all_radices(int positions) {
+    const bool all = count_factorisations(positions) <= 8192;
     std::vector<Tuning> tunings;
-    for (std::vector<int>& radices : factorisations(positions)) {
+    for (std::vector<int>& radices :
+         all ? factorisations(positions) : falling_factorisations(positions)) {
+        std::vector<int> rising(radices.rbegin(), radices.rend());
+        const bool also_rising = !all && rising != radices;
         tunings.push_back({std::move(radices), 0});
+        if (also_rising)
+            tunings.push_back({std::move(rising), 0});
     }
     return tunings;
 }
@@ -301,12 +308,21 @@ Seat seat_with_images(const Task& task, int rank) {
     return seat;
 }
 
-Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning,
-                ImageOrder images) {
-    const auto& [task, rank] = seat;
+namespace {
+
+/// The program of a rank of a task whose ranks are positions.
+Program seated(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank,
+               ImageOrder images = {}) {
     Program made = collected(algorithm, task, tuning, rank, images);
     return is_interlaced(task, tuning) ? interlaced(made, task, interlacing_of(task, tuning))
                                        : std::move(made);
+}
+
+} // namespace
+
+Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning,
+                ImageOrder images) {
+    return seated(algorithm, seat.task, tuning, seat.rank, images);
 }
 
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
@@ -416,12 +432,26 @@ std::vector<int> busiest(const Task& task) {
 
 } // namespace
 
+std::vector<Candidate> candidates(const Task& task, std::span<const Configuration> configurations) {
+    // Making a seat takes time in proportion to the number of ranks.
+    const bool seated_already = task == one_image_each(task.ranks, task.elements, task.root);
+    const std::vector<int> ranks = busiest(task);
+    std::vector<Candidate> all;
+    for (const Configuration& configuration : configurations) {
+        all.push_back({std::string(configuration.algorithm->name), to_text(configuration.tuning),
+                       task.ranks,
+                       [&task, configuration, seated_already](int rank) {
+                           const auto& [algorithm, tuning, sparse] = configuration;
+                           return seated_already ? seated(*algorithm, task, tuning, rank)
+                                                 : program(*algorithm, task, tuning, rank);
+                       },
+                       ranks});
+    }
+    return all;
+}
+
 Candidate candidate(const Task& task, const Configuration& configuration) {
-    return {std::string(configuration.algorithm->name), to_text(configuration.tuning), task.ranks,
-            [&task, configuration](int rank) {
-                return program(*configuration.algorithm, task, configuration.tuning, rank);
-            },
-            busiest(task)};
+    return std::move(candidates(task, {&configuration, 1}).front());
 }
 
 } // namespace sextant::compositing

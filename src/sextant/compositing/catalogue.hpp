@@ -110,11 +110,12 @@ struct Configuration {
 };
 
 /// Every configuration for a task, in catalogue order, each algorithm's default tuning first.
-/// Cost      grows with the number of ordered factorisations of the number of positions, which is
-///           8,192 for 16,384 positions.
+/// If the number of positions has more than 8,192 ordered factorisations, as 65,536 has, the
+/// radices of Radix-k are only those in falling or rising order.
 std::vector<Configuration> configurations(const Task& task);
 
-/// A configuration as a candidate for the planner. The task must outlive it.
+/// Configurations as candidates for the planner. The task must outlive them.
+std::vector<Candidate> candidates(const Task& task, std::span<const Configuration> configurations);
 Candidate candidate(const Task& task, const Configuration& configuration);
 
 } // namespace sextant::compositing

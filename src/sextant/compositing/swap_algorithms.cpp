@@ -84,14 +84,19 @@ void check_radices(std::span<const int> radices, int positions) {
     }
 }
 
-std::vector<std::vector<int>> factorisations(int ranks) {
+namespace {
+
+/// Factorisations whose first factor is at most `most`; if `falling`, all factors are at most the
+/// one before.
+std::vector<std::vector<int>> factorisations(int ranks, int most, bool falling) {
     if (ranks == 1)
         return {{}};
     std::vector<std::vector<int>> all;
-    for (int first = ranks; first >= 2; --first) {
+    for (int first = std::min(most, ranks); first >= 2; --first) {
         if (ranks % first != 0)
             continue;
-        for (std::vector<int>& rest : factorisations(ranks / first)) {
+        const int rest_at_most = falling ? first : ranks;
+        for (std::vector<int>& rest : factorisations(ranks / first, rest_at_most, falling)) {
             rest.insert(rest.begin(), first);
             all.push_back(std::move(rest));
         }
@@ -99,6 +104,31 @@ std::vector<std::vector<int>> factorisations(int ranks) {
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& a, const auto& b) { return a.size() < b.size(); });
     return all;
+}
+
+} // namespace
+
+std::vector<std::vector<int>> factorisations(int ranks) {
+    return factorisations(ranks, ranks, false);
+}
+
+std::vector<std::vector<int>> falling_factorisations(int ranks) {
+    return factorisations(ranks, ranks, true);
+}
+
+std::int64_t count_factorisations(int ranks) {
+    std::vector<int> divisors;
+    for (int each = 1; each <= ranks; ++each) {
+        if (ranks % each == 0)
+            divisors.push_back(each);
+    }
+    std::vector<std::int64_t> counts{1}; // [i]: of divisor i
+    for (std::size_t i = 1; i < divisors.size(); ++i) {
+        counts.push_back(0);
+        for (std::size_t j = 0; j < i; ++j)
+            counts[i] += divisors[i] % divisors[j] == 0 ? counts[j] : 0;
+    }
+    return counts.back();
 }
 
 Piece radix_k_piece(const Task& task, std::span<const int> radices, int position) {

@@ -48,6 +48,12 @@ Piece radix_k_piece(const Task& task, std::span<const int> radices, int position
 /// Cost      proportional to the number of factorisations: 8,192 for 16,384 ranks.
 std::vector<std::vector<int>> factorisations(int ranks);
 
+/// The number of ordered factorisations.
+std::int64_t count_factorisations(int ranks);
+
+/// Every factorisation with its factors in falling order, those with fewest rounds first.
+std::vector<std::vector<int>> falling_factorisations(int ranks);
+
 /// Throws InvalidTask unless each radix is at least 2 and their product is `positions`.
 void check_radices(std::span<const int> radices, int positions);
 

@@ -17,12 +17,20 @@ namespace sextant::planner {
 namespace {
 
 /// The number of leading candidates for which all of the busiest ranks are examined. For other
-/// candidates, only the first of the busiest ranks is examined.
-constexpr std::size_t most_refined = 24;
+/// candidates, only the first of the busiest ranks is examined. Fewer with more than `many_ranks`
+/// ranks, because the program of a root is then long.
+constexpr std::size_t most_refined = 24, fewer_refined = 4;
 
 /// A candidate is evaluated if its bound is at most this fraction slower than the best, so that
 /// close alternatives are shown.
 constexpr double worth_showing = .1;
+
+/// With more ranks than this, fewer messages per rank are examined.
+constexpr std::int64_t many_ranks = 12'000;
+
+/// The messages per rank of a candidate for which the load of links is estimated, and of all such
+/// candidates together.
+constexpr std::int64_t most_estimated_of_one = 300, most_estimated = 2'000;
 
 std::int64_t messages_of(const Program& program) {
     return std::count_if(program.steps.begin(), program.steps.end(),
@@ -41,7 +49,7 @@ Elements largest_message(const Program& program) {
 class Choosing {
   public:
     Choosing(std::span<const Candidate> candidates, const Setting& setting)
-        : candidates_(candidates), setting_(setting), predictor_(setting) {}
+        : candidates_(candidates), setting_(setting), predictor_(setting), loads_(setting) {}
 
     Choice choose() {
         weigh_ranks();
@@ -70,12 +78,45 @@ class Choosing {
             look_at(entry, candidates_[i].busiest.front());
         }
         by_expectation();
-        for (std::size_t i = 0; i < std::min(entries_.size(), most_refined); ++i) {
+        const bool many = candidates_[0].ranks > many_ranks;
+        const std::size_t refined = many ? fewer_refined : most_refined;
+        for (std::size_t i = 0; i < std::min(entries_.size(), refined); ++i) {
             const std::vector<int>& busiest = candidate(entries_[i]).busiest;
             for (std::size_t r = 1; r < busiest.size(); ++r)
                 look_at(entries_[i], busiest[r]);
         }
         by_expectation();
+        if (setting_.wires) {
+            add_contention();
+            by_expectation();
+        }
+    }
+
+    /// Adds the estimated effect of shared links to the expected times. Estimates the most
+    /// promising candidates; the others are assumed to be affected by the usual factor.
+    void add_contention() {
+        const std::int64_t ranks = candidates_[0].ranks;
+        std::int64_t left = most_estimated * std::min(ranks, many_ranks);
+        std::vector<double> factors;
+        std::vector<Entry*> others;
+        for (Entry& entry : entries_) {
+            if (!entry.evaluated.bound)
+                continue;
+            auto added = loads_.added(entry.rounds);
+            if (!added && entry.messages <= std::min(left, most_estimated_of_one * ranks)) {
+                left -= entry.messages;
+                loads_.load(candidate(entry), entry.rounds);
+                added = loads_.added(entry.rounds);
+            }
+            if (!added) {
+                others.push_back(&entry);
+                continue;
+            }
+            factors.push_back(1 + *added / entry.expected);
+            entry.expected += *added;
+        }
+        for (Entry* entry : others)
+            entry->expected *= factors.empty() ? 1 : median(factors);
     }
 
     void look_at(Entry& entry, int rank) {
@@ -83,6 +124,8 @@ class Choosing {
         Program program = what.program(rank);
         entry.messages = std::max(entry.messages, messages_of(program) * what.ranks);
         entry.largest = std::max(entry.largest, largest_message(program));
+        if (setting_.wires && entry.rounds.keys.empty())
+            entry.rounds = loads_.rounds_of(what, program, rank);
         try {
             if (!predictor_.has_model())
                 predictor_.find_model(program, rank, candidates_[0].text());
@@ -213,12 +256,17 @@ class Choosing {
     }
 
     /// Limits planning to milliseconds for few ranks and seconds for thousands. Bounds ignore link
-    /// contention, so more messages are evaluated if the links are known.
+    /// contention, so more messages are evaluated if the links are known and ranks are few; with
+    /// many ranks, each message takes longer, and estimates select the candidates.
     std::int64_t most_messages() const {
         constexpr std::int64_t quick = 8'000, slow = 600'000;
-        const std::int64_t ranks = candidates_[0].ranks;
+        const std::int64_t ranks = candidates_[0].ranks,
+                           more = std::max<std::int64_t>(0, ranks - many_ranks);
+        const std::int64_t per_ranks = 80 * (ranks - more) + 20 * more;
         const std::int64_t usual = std::clamp(2 * ranks * ranks, quick, slow);
-        return setting_.most_messages.value_or(setting_.wires ? 8 * usual : usual);
+        const std::int64_t shared = std::min(8 * usual, std::max(8 * quick, per_ranks));
+        return setting_.most_messages.value_or(setting_.wires ? shared
+                                                              : std::max(usual, per_ranks));
     }
 
     void walk(Entry& entry) {
@@ -233,6 +281,7 @@ class Choosing {
     const std::span<const Candidate> candidates_;
     const Setting& setting_;
     Predictor predictor_;
+    RoundLoads loads_;
     std::vector<Entry> entries_;
     std::int64_t left_ = 0; ///< messages that may still be evaluated
     Seconds best_ = std::numeric_limits<Seconds>::infinity();
@@ -263,7 +312,7 @@ double most_slack(const std::vector<Entry>& entries) {
 /// comes first, then the earliest candidate.
 auto place(const Entry& entry, double slack) {
     const PredictedCandidate& w = entry.evaluated;
-    const int kind = !w.bound ? 2 : entry.repeats ? 1 : 0;
+    const int kind = !w.bound ? 3 : entry.repeats ? 2 : w.predicted ? 0 : 1;
     const model::Prediction none;
     const model::Prediction& p = w.predicted ? *w.predicted : none;
     const Seconds expected = std::max(w.bound.value_or(0), entry.expected * slack);

@@ -4,6 +4,7 @@
 #include "sextant/model/model.hpp"
 #include "sextant/planner/plan.hpp"
 #include "sextant/planner/predictor.hpp"
+#include "sextant/planner/round_loads.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <cstdint>
@@ -40,14 +41,15 @@ struct Choice {
 /// Predicts the time of each candidate and chooses the fastest. First computes bounds from the
 /// programs of single ranks. Then evaluates whole schedules until no bound is close to the best
 /// prediction or the budget is spent. The most promising candidates come first, judged by the time
-/// of one of their ranks alone (predictor.hpp), their number of messages, and how far predictions
-/// of similar candidates exceeded that time. A candidate that does the same work as an earlier one
-/// is not evaluated again. Among candidates with equal predictions, the one with the narrower
-/// interval wins, then the earlier.
+/// of one of their ranks alone (predictor.hpp), the load of shared links (round_loads.hpp), their
+/// number of messages, and how far predictions of similar candidates exceeded that time. A
+/// candidate that does the same work as an earlier one is not evaluated again. Among candidates
+/// with equal predictions, the one with the narrower interval wins, then the earlier.
 ///
 /// Requires  at least one candidate. Throws model::CannotExpress if the model (or every model)
 ///           cannot describe any of them.
-/// Cost      bounds: the steps of a few ranks of each candidate; then Setting::most_messages.
+/// Cost      bounds: the steps of a few ranks of each candidate; with wires, the messages of some
+///           candidates to estimate link contention; then Setting::most_messages.
 /// Deterministic.
 Choice choose(std::span<const Candidate> candidates, const Setting& setting);
 
@@ -76,18 +78,19 @@ Plan<Configuration> plan_of(Choice choice, std::span<const Configuration> config
 /// The state of a candidate during the comparison.
 struct Entry {
     PredictedCandidate evaluated;
-    /// predicted time of one rank if it never waits: close to the time of the whole schedule, but
-    /// not a bound
+    /// predicted time of one rank if it never waits, plus the estimated effect of shared links:
+    /// close to the time of the whole schedule, but not a bound
     Seconds expected = 0;
     std::int64_t messages = 0; ///< approximate number over all ranks
     Elements largest = 0;      ///< largest message of the examined rank
+    RoundLoads::Rounds rounds; ///< of the first examined rank, if links are shared
     bool repeats = false;      ///< does the same work as an earlier candidate
 };
 
 /// Sorts candidates, the best first, states the reason for the first, and counts those that may be
-/// as fast. Candidates that were not evaluated are assumed to exceed their expected time by the
-/// largest factor seen among those that were. Candidates that only repeat the work of earlier ones
-/// come after all that do not, and candidates that no model can describe come last.
+/// as fast. Candidates that were not evaluated come after those that were; they are assumed to
+/// exceed their expected time by the largest factor seen among those that were. Candidates that
+/// only repeat the work of earlier ones come next, and candidates that no model can describe last.
 ///
 /// Requires  one entry or more. Throws model::CannotExpress if none has a bound.
 Choice ranked(std::vector<Entry> entries, std::string_view model, std::string_view machine);

@@ -142,6 +142,11 @@ std::vector<compositing::Configuration> configurations_with(const compositing::T
     if (!requested.radices.empty())
         compositing::check_radices(requested.radices, std::max(1, task.positions()));
     std::vector<compositing::Configuration> configurations = compositing::configurations(task);
+    for (const compositing::Algorithm& algorithm : compositing::catalogue()) {
+        // Not all radices are listed for very many ranks.
+        if (algorithm.has_radices && !requested.radices.empty())
+            configurations.push_back({&algorithm, {requested.radices, 0}});
+    }
     std::erase_if(configurations, [&](compositing::Configuration& configuration) {
         if (!takes(*configuration.algorithm, requested))
             return true;

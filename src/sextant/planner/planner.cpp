@@ -161,9 +161,7 @@ CompositingPlan Planner::predict(const compositing::Task& task, const Work& work
                 .reason = "nothing to choose: fewer than two ranks hold images",
                 .machine = machine_.name};
     }
-    std::vector<Candidate> candidates;
-    for (const compositing::Configuration& configuration : configurations)
-        candidates.push_back(compositing::candidate(task, configuration));
+    const std::vector<Candidate> candidates = compositing::candidates(task, configurations);
     return plan_of<compositing::Configuration>(choose(candidates, setting(work, sparse)),
                                                configurations, machine_.name);
 }

@@ -62,7 +62,7 @@ const std::vector<std::string_view> of_filter = {"depth",  "sigma",    "derivati
 const std::vector<std::string_view> of_scan = {"values", "cores", "times", "speedup"};
 
 Record record_of(ExplainCommand& command) {
-    constexpr int most_ranks = 16384, most_values = 1 << 20, most_planes = 1 << 20;
+    constexpr int most_ranks = 65536, most_values = 1 << 20, most_planes = 1 << 20;
     Record record;
     record.add("what", command.what, "WHAT", "operation to plan")
         .one_of({"composite", "scan", "filter"})

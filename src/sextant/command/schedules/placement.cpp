@@ -26,7 +26,7 @@ Record record_of(PlacementOptions& options) {
     record
         .add("ranks_per_node", options.ranks_per_node, "N",
              "number of ranks on each node, for mpi; default: 1")
-        .between(1, 16384);
+        .between(1, 65536);
     record
         .add("machine", options.machine, "FILE",
              "profile or platform: a file or an installed name; default: this machine")
