@@ -3,9 +3,11 @@
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/simulation.hpp"
 
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "tests/format/temporary_folder.hpp"
 #include "tests/simulate/cases.hpp"
 #include "tests/support/message_of.hpp"
 #include <gmock/gmock.h>
@@ -238,6 +240,52 @@ TEST(ClockSimulation, names_ranks_that_wait_forever) {
     });
     EXPECT_THAT(refusal_of<std::logic_error>([&] { on_clock(schedule); }),
                 HasSubstr("2 of 2 ranks wait forever"));
+}
+
+/// SimGrid's own dragonfly: router j of a group leads to group j. In the order of its hosts here,
+/// the routers that lead to other groups are those of the shape "dragonfly".
+TEST(ClockSimulation, agrees_with_the_dragonfly_of_simgrid) {
+    if (!available())
+        GTEST_SKIP() << "built without SimGrid";
+    constexpr int groups = 4, routers = 6, hosts = 2;
+    const test::TemporaryFolder folder;
+    const std::string xml = folder.path("dragonfly.xml");
+    test::fill_file(xml, R"(<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><cluster id="d" prefix="n" suffix="" radical="0-47" speed="1Gf" bw="5GBps"
+    lat="100ns" topology="DRAGONFLY" topo_parameters="4,1;1,1;6,1;2"
+    sharing_policy="SPLITDUPLEX"/></platform>)");
+    const std::string link = R"({"bytes_per_second": 5e9, "latency": 1e-7)";
+    const Platform platform = parse_platform(
+        R"({"version": 1, "name": "small", "source": "a test", "network": {"shape": "dragonfly",
+            "groups": 4, "routers": [6], "hosts": 2, "routing": "minimal", "local": )" +
+            link + R"(}, "global": )" + link + R"(, "cables": 1}}, "links": )" + link + "}}",
+        "small.json");
+    std::vector<OrderedHost> order;
+    for (int group = 0; group < groups; ++group) {
+        // The three global ports of a group are at its routers 0, 2 and 4.
+        std::vector<int> leading, others{group, 4, 5};
+        for (int other = 0; other < groups; ++other) {
+            if (other != group)
+                leading.push_back(other);
+        }
+        for (int router = 0; router < routers; ++router) {
+            const auto half = static_cast<std::size_t>(router / 2);
+            const int theirs = router % 2 == 0 ? leading[half] : others[half];
+            for (int host = 0; host < hosts; ++host)
+                order.push_back({"n" + std::to_string((group * routers + theirs) * hosts + host)});
+        }
+    }
+    for (const char* algorithm : {"direct-send", "shift-based"}) {
+        const Schedule schedule = test::compositing_schedule(algorithm, 31, 1 << 18);
+        const Seconds there = simulate({.schedule = schedule,
+                                        .platform = xml,
+                                        .order = order,
+                                        .element_size = 16,
+                                        .association = Association::by_arrival})
+                                  .seconds;
+        EXPECT_NEAR(on_clock(schedule, {}, platform).seconds / there, 1, .005) << algorithm;
+    }
 }
 
 } // namespace

@@ -3,7 +3,12 @@
 #include "sextant/machine/topology.hpp"
 #include "sextant/simulate/platform.hpp"
 
+#include <algorithm>
+#include <numeric>
+#include <set>
+
 #include "tests/simulate/cases.hpp"
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace sextant::simulate {
@@ -38,6 +43,113 @@ TEST(Network, distances_on_meshes_and_tori_are_those_of_their_topology) {
         const double mean = machine::exact_wiring({shape, {8, 8, 4}}).latency;
         EXPECT_DOUBLE_EQ(static_cast<double>(hops) / (256 * 256), mean) << name;
     }
+}
+
+/// A dragonfly whose routers are `routers` per group; its links are named by kind.
+Network dragonfly_of(const std::string& routers, int groups, int cables,
+                     const std::string& routing = R"("minimal")") {
+    const std::string text = fmt::format(
+        R"({{"version": 1, "name": "small", "source": "a test", "network": {{"shape": "dragonfly",
+            "groups": {}, "routers": {}, "hosts": 2, "routing": {}, "local":
+            {{"bytes_per_second": 2, "latency": 0}}, "global": {{"bytes_per_second": 3,
+            "latency": 0, "cables": {}}}}}, "links": {{"bytes_per_second": 1, "latency": 0}}}})",
+        groups, routers, routing, cables);
+    return parse_platform(text, "small.json").network;
+}
+
+/// The kinds of the links of a path: h, l and g for links of hosts, local and global links.
+std::string kinds(const Network& network, int from, int to) {
+    std::string kinds;
+    for (const int link : path_of(network, from, to)) {
+        const double rate = network.links.at(static_cast<std::size_t>(link)).bytes_per_second;
+        kinds += rate == 1 ? 'h' : rate == 2 ? 'l' : 'g';
+    }
+    return kinds;
+}
+
+/// Records the router at each end of each link, and expects that all paths agree on these. Links
+/// are one-way, so the router where one link ends and the next begins is found from both.
+void expect_connected(const Network& network) {
+    const auto links = network.links.size();
+    std::vector<std::size_t> parent(2 * links); // union-find over begins and ends of links
+    std::iota(parent.begin(), parent.end(), std::size_t{0});
+    const auto root = [&](std::size_t at) {
+        while (parent[at] != at)
+            at = parent[at] = parent[parent[at]];
+        return at;
+    };
+    const auto hosts = static_cast<int>(network.hosts.size());
+    for (int from = 0; from < hosts; ++from) {
+        for (int to = 0; to < hosts; ++to) {
+            if (from == to)
+                continue;
+            const std::vector<int> path = path_of(network, from, to);
+            EXPECT_EQ(path.front(), 2 * from);
+            EXPECT_EQ(path.back(), 2 * to + 1);
+            for (std::size_t i = 0; i + 1 < path.size(); ++i)
+                parent[root(2 * static_cast<std::size_t>(path[i]) + 1)] =
+                    root(2 * static_cast<std::size_t>(path[i + 1]));
+        }
+    }
+    // Two routers that a wrong path confuses would be one: no link may begin where it ends.
+    std::set<std::size_t> routers;
+    for (std::size_t link = 0; link < links; ++link) {
+        EXPECT_NE(root(2 * link), root(2 * link + 1)) << network.links[link].name;
+        if (link < 2 * network.hosts.size() && link % 2 == 0)
+            routers.insert(root(2 * link + 1));
+    }
+    EXPECT_EQ(routers.size(), network.hosts.size() / 2);
+}
+
+TEST(Network, minimal_paths_of_a_dragonfly_are_local_global_local) {
+    for (const int cables : {1, 2, 5}) {
+        const Network network = dragonfly_of("[4]", 9, cables);
+        const std::set<std::string> known{"hh", "hlh", "hgh", "hlgh", "hglh", "hlglh"};
+        std::set<int> used;
+        for (int from = 0; from < 72; ++from) {
+            for (int to = 0; to < 72; ++to) {
+                EXPECT_TRUE(known.contains(kinds(network, from, to))) << kinds(network, from, to);
+                const bool same_group = from / 8 == to / 8;
+                EXPECT_EQ(kinds(network, from, to).find('g') == std::string::npos, same_group);
+                for (const int link : path_of(network, from, to))
+                    used.insert(link);
+            }
+        }
+        if (cables == 1) {
+            EXPECT_EQ(used.size(), network.links.size());
+        }
+        expect_connected(network);
+    }
+}
+
+/// As in Cray's Aries, a group may be a grid whose rows and columns are each fully joined.
+TEST(Network, routers_of_a_group_may_form_a_grid) {
+    const Network network = dragonfly_of("[3, 2]", 4, 1);
+    EXPECT_EQ(kinds(network, 0, 4), "hlh");
+    EXPECT_EQ(kinds(network, 0, 6), "hlh");
+    EXPECT_EQ(kinds(network, 0, 10), "hllh");
+    expect_connected(network);
+}
+
+TEST(Network, valiant_paths_of_a_dragonfly_visit_a_third_group_and_are_the_same_each_time) {
+    const std::string valiant = R"("valiant", "seed": 7)";
+    const Network network = dragonfly_of("[4]", 9, 1, valiant),
+                  again = dragonfly_of("[4]", 9, 1, valiant),
+                  other = dragonfly_of("[4]", 9, 1, R"("valiant", "seed": 8)");
+    int different = 0;
+    for (int from = 0; from < 72; ++from) {
+        for (int to = 0; to < 72; ++to) {
+            const std::string path = kinds(network, from, to);
+            EXPECT_LE(path.size(), 7u);
+            EXPECT_EQ(std::count(path.begin(), path.end(), 'g'), from / 8 == to / 8 ? 0 : 2);
+            EXPECT_EQ(path_of(network, from, to), path_of(again, from, to));
+            different += path_of(network, from, to) != path_of(other, from, to) ? 1 : 0;
+        }
+    }
+    EXPECT_GT(different, 72 * 64 / 2);
+    expect_connected(network);
+    // With two groups there is no third one.
+    EXPECT_EQ(kinds(dragonfly_of("[1]", 2, 1, valiant), 0, 2), "hgh");
 }
 
 TEST(Network, ranks_of_a_node_share_its_link) {

@@ -62,6 +62,13 @@ TEST(Platform, errors_name_the_field_and_the_expected_value) {
     refuses_network(R"({"shape": "crossbar", "hosts": 0})", "network.hosts is 0");
     refuses_network(R"({"shape": "torus", "extents": [4096, 4096]})",
                     "network.extents[1] is 4096, expected a whole number from 1 to 32");
+    refuses_network(R"({"shape": "dragonfly", "groups": 3, "routers": [2], "hosts": 1,
+                        "global": {"cables": 0}})",
+                    "network.global.cables is 0, expected a whole number from 1 to 1024");
+    refuses_network(R"({"shape": "dragonfly", "groups": 3, "routers": [2], "hosts": 1,
+                        "local": {"bytes_per_second": 1, "latency": 0}, "routing": "ugal",
+                        "global": {"cables": 1, "bytes_per_second": 1, "latency": 0}})",
+                    "network.routing is \"ugal\", expected");
     refuses_network(R"({"shape": "fat tree", "down": [2, 2], "up": [1], "cables": [1, 1],
                         "routing": "d-mod-k"})",
                     "network.up is an array of 1, expected as many levels as `down`");
@@ -95,6 +102,11 @@ TEST(Platform, the_size_of_a_network_is_limited) {
                     "network has 3407872 links");
     refuses(tree("[256, 512]", "[1, 256]", "[1, 1]", "min-hop"),
             "network.routing needs tables that are too large for this tree");
+    refuses_network(R"({"shape": "dragonfly", "groups": 1000, "routers": [100], "hosts": 10})",
+                    "network.hosts is 10, expected a whole number from 1 to 1");
+    refuses_network(R"({"shape": "dragonfly", "groups": 100, "routers": [10], "hosts": 10,
+                        "global": {"cables": 1024}})",
+                    "network has 10166600 links");
     // Hosts have one port, so they need no tables.
     EXPECT_EQ(refusal(tree("[4096, 16]", "[1, 8]", "[1, 1]", "min-hop")), "");
 }

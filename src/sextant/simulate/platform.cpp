@@ -23,11 +23,6 @@ namespace {
 
 constexpr Bytes most_bytes = Bytes{64} << 20;
 
-Wire read_wire(const JsonField& field) {
-    return {field.at("bytes_per_second").number(1, JsonField::most),
-            field.at("latency").number(0, 1)};
-}
-
 /// Adds a link per node for messages within the node; all ranks of the node share this link.
 void add_nodes(const JsonField& node, Network& network) {
     network.cores = static_cast<int>(node.at("cores").integer(1, 1 << 16));
@@ -44,13 +39,16 @@ void add_nodes(const JsonField& node, Network& network) {
     };
 }
 
-Network read_network(const JsonField& whole) {
-    const JsonField field = whole.at("network");
+/// The row of the network's shape in shapes().
+const Shape& shape_of(const JsonField& whole) {
     std::vector<std::string_view> names;
     for (const Shape& shape : shapes())
         names.push_back(shape.name);
-    const auto shape = field.at("shape").one_of<std::size_t>(names);
-    Network network = shapes()[shape].build(field, read_wire(whole.at("links")));
+    return shapes()[whole.at("network").at("shape").one_of<std::size_t>(names)];
+}
+
+Network read_network(const JsonField& whole) {
+    Network network = shape_of(whole).build(whole.at("network"), read_wire(whole.at("links")));
     if (const auto node = whole.find("node"))
         add_nodes(*node, network);
     return network;
@@ -89,7 +87,7 @@ Platform parse_platform(std::string_view text, const std::string& path) {
                          loss->at("per_doubling").number(0, 100)};
     }
     if (const auto packet = whole.at("links").find("wormhole_packet")) {
-        if (whole.at("network").at("shape").text() == "torus")
+        if (shape_of(whole).has_rings)
             packet->refuse("a network without rings, in which packets cannot wait for each other");
         platform.wormhole_packet = packet->integer(1, 1 << 30);
     }

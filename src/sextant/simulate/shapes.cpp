@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -17,14 +18,20 @@ namespace {
 
 constexpr Shape catalogue[] = {
     {"crossbar", "one non-blocking switch", crossbar},
+    {"dragonfly", "groups of routers, with cables between any two groups", dragonfly, true},
     {"fat tree", "switches in levels, with parallel cables and static routing", fat_tree},
     {"mesh", "hosts are routers; messages traverse one dimension after another", mesh},
-    {"torus", "a mesh whose rows and columns are closed into rings", torus}};
+    {"torus", "a mesh whose rows and columns are closed into rings", torus, true}};
 
 } // namespace
 
 std::span<const Shape> shapes() {
     return catalogue;
+}
+
+Wire read_wire(const JsonField& field) {
+    return {field.at("bytes_per_second").number(1, JsonField::most),
+            field.at("latency").number(0, 1)};
 }
 
 std::vector<std::string> numbered_hosts(int count) {
@@ -419,6 +426,160 @@ Network fat_tree(const JsonField& network, const Wire& wire) {
             path.push_back(tree.link(level - 1, child, cable * below.up + parent, false));
             node = child;
         }
+    };
+    return made;
+}
+
+namespace {
+
+/// The numbers of a dragonfly's routers and links. Routers are numbered within their group.
+class Dragonfly {
+  public:
+    /// Throws InvalidFile.
+    explicit Dragonfly(const JsonField& network) {
+        groups_ = static_cast<int>(network.at("groups").integer(1, most_hosts));
+        const JsonField extents = network.at("routers");
+        check_dimensions(extents, "the number of routers of a group along each dimension");
+        for (const JsonField& extent : extents.items()) {
+            extents_.push_back(
+                static_cast<int>(extent.integer(1, most_hosts / groups_ / routers_)));
+            routers_ *= extents_.back();
+            ports_ += extents_.back() - 1;
+        }
+        const int most = most_hosts / groups_ / routers_;
+        hosts_ = static_cast<int>(network.at("hosts").integer(1, most));
+        cables_ = static_cast<int>(network.at("global").at("cables").integer(1, 1024));
+        const std::int64_t routers = std::int64_t{groups_} * routers_;
+        const std::int64_t local = 2 * routers * hosts_, global = local + routers * ports_;
+        check_links(network, global + std::int64_t{groups_} * (groups_ - 1) * cables_);
+        first_local_ = static_cast<int>(local);
+        first_global_ = static_cast<int>(global);
+    }
+
+    int groups() const { return groups_; }
+    int hosts() const { return first_local_ / 2; }
+    int group_of(int host) const { return host / hosts_ / routers_; }
+
+    /// Adds the links in the order of their numbers.
+    void add_links(const Wire& host, const Wire& local, const Wire& global, Network& made) const {
+        const auto add = [&made](const std::string& name, const Wire& wire) {
+            made.links.push_back({name, wire.bytes_per_second, wire.latency, true});
+        };
+        for (const std::string& name : made.hosts) {
+            add(name + "-out", host);
+            add(name + "-in", host);
+        }
+        for (int router = 0; router < groups_ * routers_; ++router) {
+            for (int port = 0; port < ports_; ++port)
+                add(fmt::format("r{}-local{}", router, port), local);
+        }
+        for (int group = 0; group < groups_; ++group) {
+            for (int port = 0; port < (groups_ - 1) * cables_; ++port)
+                add(fmt::format("g{}-global{}", group, port), global);
+        }
+    }
+
+    /// Appends the links from one host to another, through the group `via` if it is none of theirs.
+    void route(int from, int to, int via, std::vector<int>& path) const {
+        const int end = group_of(to), target = to / hosts_ % routers_;
+        Position at{group_of(from), from / hosts_ % routers_};
+        path.push_back(2 * from);
+        if (via != at.group && via != end)
+            leave(at, via, -1, to, path);
+        if (at.group != end)
+            leave(at, end, target, to, path);
+        traverse(at, target, path);
+        path.push_back(2 * to + 1);
+    }
+
+  private:
+    struct Position {
+        int group = 0, router = 0;
+    };
+
+    /// The router at one end of a cable, and the cable's port in its group.
+    struct Port {
+        int router = 0, port = 0;
+    };
+
+    Port port_to(int group, int other, int cable) const {
+        const int port = cable * (groups_ - 1) + (other < group ? other : other - 1);
+        return {static_cast<int>(std::int64_t{port} * routers_ / ((groups_ - 1) * cables_)), port};
+    }
+
+    int distance(int from, int to) const {
+        int count = 0;
+        for (const int extent : extents_) {
+            count += from % extent == to % extent ? 0 : 1;
+            from /= extent;
+            to /= extent;
+        }
+        return count;
+    }
+
+    /// Goes to a router of the same group.
+    void traverse(Position& at, int to, std::vector<int>& path) const {
+        int stride = 1, first = 0;
+        for (const int extent : extents_) {
+            const int here = at.router / stride % extent, there = to / stride % extent;
+            if (here != there) {
+                const int port = first + (there < here ? there : there - 1);
+                path.push_back(first_local_ + (at.group * routers_ + at.router) * ports_ + port);
+                at.router += (there - here) * stride;
+            }
+            stride *= extent;
+            first += extent - 1;
+        }
+    }
+
+    /// Goes to another group, in which the path continues to router `target` (-1: to any).
+    void leave(Position& at, int group, int target, int to, std::vector<int>& path) const {
+        int fewest = std::numeric_limits<int>::max();
+        Port out;
+        int entry = 0;
+        for (int i = 0; i < cables_; ++i) {
+            const int cable = (to + i) % cables_;
+            const Port near = port_to(at.group, group, cable);
+            const int far = port_to(group, at.group, cable).router;
+            const int hops =
+                distance(at.router, near.router) + (target < 0 ? 0 : distance(far, target));
+            if (hops >= fewest)
+                continue;
+            fewest = hops;
+            out = near;
+            entry = far;
+        }
+        traverse(at, out.router, path);
+        path.push_back(first_global_ + at.group * (groups_ - 1) * cables_ + out.port);
+        at = {group, entry};
+    }
+
+    std::vector<int> extents_; ///< of a group's routers
+    int groups_ = 1, routers_ = 1, hosts_ = 1, cables_ = 1;
+    int ports_ = 0; ///< local ports of a router
+    int first_local_ = 0, first_global_ = 0;
+};
+
+} // namespace
+
+Network dragonfly(const JsonField& network, const Wire& wire) {
+    constexpr std::array<std::string_view, 2> names{"minimal", "valiant"};
+    const Dragonfly shape(network);
+    Network made;
+    made.hosts = numbered_hosts(shape.hosts());
+    shape.add_links(wire, read_wire(network.at("local")), read_wire(network.at("global")), made);
+    const bool detours = network.at("routing").one_of<std::size_t>(names) == 1;
+    const auto seed =
+        static_cast<std::uint64_t>(detours ? network.at("seed").integer(0, INT64_MAX) : 0);
+    made.route = [shape, detours, seed](int from, int to, std::vector<int>& path) {
+        const auto [first, second] = std::minmax({shape.group_of(from), shape.group_of(to)});
+        int via = first;
+        if (const int others = shape.groups() - 2; detours && first != second && others > 0) {
+            via = static_cast<int>(drawn(seed, 0, from, to) % static_cast<std::uint64_t>(others));
+            via += via >= first ? 1 : 0;
+            via += via >= second ? 1 : 0;
+        }
+        shape.route(from, to, via, path);
     };
     return made;
 }

@@ -17,12 +17,17 @@ struct Wire {
     Seconds latency = 0;
 };
 
+/// Reads `bytes_per_second` and `latency`. Throws InvalidFile.
+Wire read_wire(const JsonField& field);
+
 /// A network shape, as listed in the catalogue.
 struct Shape {
     std::string_view name;
     std::string_view summary;
     /// Builds the network described by the `network` field of a platform file. Throws InvalidFile.
     Network (*build)(const JsonField& network, const Wire& wire);
+    /// True if packets that hold links may wait for each other in a ring.
+    bool has_rings = false;
 };
 
 std::span<const Shape> shapes();
@@ -66,5 +71,23 @@ Network torus(const JsonField& network, const Wire& wire);
 /// Source    Zahavi, Technion CCIT report 776, 2010; Hoefler, Schneider, Lumsdaine, Cluster 2008,
 ///           doi:10.1109/CLUSTR.2008.4663762
 Network fat_tree(const JsonField& network, const Wire& wire);
+
+/// A dragonfly: groups of routers, each router with some hosts. Any two routers of a group are
+/// joined by a local link, or, if `routers` has several numbers, any two that differ in one
+/// coordinate, as in Cray's Aries. Any two groups are joined by the same number of global cables.
+///
+/// The global ports of a group are numbered router by router; ports 0, 1, ... lead to the other
+/// groups in ascending order, then again with the next cable, and so on (the "absolute"
+/// arrangement).
+///
+/// Input     `groups`, `routers` (per group, along each dimension), `hosts` (per router), `local`
+///           and `global`: bytes per second and latency of these links, and `global.cables` between
+///           two groups. `routing`: "minimal": at most one global cable, the one with the fewest
+///           links on the path; among equals, the destination selects. "valiant": minimally to a
+///           third group and from there to the destination; the group is drawn from `seed` for each
+///           pair of hosts. Within a group, both are minimal.
+/// Source    Kim, Dally, Scott, Abts, ISCA 2008, doi:10.1109/ISCA.2008.19; Hastings et al., Cluster
+///           2015, doi:10.1109/CLUSTER.2015.57 (arrangement)
+Network dragonfly(const JsonField& network, const Wire& wire);
 
 } // namespace sextant::simulate
