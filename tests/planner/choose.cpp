@@ -122,13 +122,13 @@ machine::Profile random_machine(std::mt19937& random, int cores) {
     return machine;
 }
 
-/// A ring of nodes, each with a link to the next.
-machine::Wires ring(Seconds seconds_per_byte) {
+/// A ring of nodes, each with a link to the next. Each node has `each` consecutive ranks.
+machine::Wires ring(int each, Seconds seconds_per_byte) {
     constexpr int nodes = 12;
     return {.links = nodes,
             .route =
-                [](int from, int to, std::vector<int>& path) {
-                    for (int at = from; at != to; at = (at + 1) % nodes)
+                [each](int from, int to, std::vector<int>& path) {
+                    for (int at = from / each; at != to / each; at = (at + 1) % nodes)
                         path.push_back(at);
                 },
             .busy = [=](int, double bytes, int) { return bytes * seconds_per_byte; }};
@@ -151,7 +151,7 @@ TEST(Choose, prunes_no_candidate_predicted_to_be_faster_on_any_machine) {
             nodes.push_back(rank / each);
         const bool sparse = pick(0, 0, 1) == 1;
         const bool on_wires = pick(0, 0, 0, 1) == 1;
-        const machine::Wires wires = ring(pick(1e-10, 1e-8));
+        const machine::Wires wires = ring(each, pick(1e-10, 1e-8));
         const Setting setting{.machine = machine,
                               .element_size = pick(16, 4),
                               .operator_name = "over",

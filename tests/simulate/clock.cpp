@@ -242,6 +242,39 @@ TEST(ClockSimulation, names_ranks_that_wait_forever) {
                 HasSubstr("2 of 2 ranks wait forever"));
 }
 
+/// The time of an all-to-all in which each of 8 ranks sends 1/8 of its image, 2 MB, to each other
+/// rank: 14 MB leave and enter each rank.
+Seconds all_to_all(const std::string& node, int hosts) {
+    const Platform platform = parse_platform(
+        R"({"version": 1, "name": "small", "source": "a test", "network": {"shape": "crossbar",
+            "hosts": )" +
+            std::to_string(hosts) +
+            R"(}, "links": {"bytes_per_second": 1e9, "latency": 1e-6}, "node":
+            {"bytes_per_second": 1e9, "latency": 1e-6, )" +
+            node + "}}",
+        "small.json");
+    return on_clock(test::compositing_schedule("direct-send", 8, million), {}, platform).seconds;
+}
+
+TEST(ClockSimulation, charges_the_ports_and_links_inside_nodes) {
+    EXPECT_NEAR(all_to_all(R"("cores": 8)", 1), 56 * 2e-3, 1e-3);
+    EXPECT_NEAR(all_to_all(R"("cores": 8, "inside": "crossbar")", 1), 7 * 2e-3, 1e-4);
+    const std::string socket =
+        R"(, "inside": "sockets", "between_sockets": {"bytes_per_second": 1e8, "latency": 0})";
+    EXPECT_NEAR(all_to_all(R"("cores": 8, "sockets": 8)" + socket, 1), 2e-2, 1e-4);
+    EXPECT_NEAR(all_to_all(R"("cores": 8, "sockets": 2)" + socket, 1), 16 * 2e-2, 1e-3);
+}
+
+/// Two nodes of four ranks: 16 messages of 2 MB go each way.
+TEST(ClockSimulation, charges_the_ports_of_nodes) {
+    const std::string node = R"("cores": 4, "inside": "crossbar")";
+    EXPECT_NEAR(all_to_all(node, 2), 16 * 2e-3, 1e-4);
+    for (const char* choice : {"modulo", "nearest", "striped"}) {
+        const std::string more = std::string(R"(, "port_choice": ")") + choice + R"(", "ports": )";
+        EXPECT_NEAR(all_to_all(node + more + "2", 4), 8 * 2e-3, 2e-4) << choice;
+    }
+}
+
 /// SimGrid's own dragonfly: router j of a group leads to group j. In the order of its hosts here,
 /// the routers that lead to other groups are those of the shape "dragonfly".
 TEST(ClockSimulation, agrees_with_the_dragonfly_of_simgrid) {

@@ -152,9 +152,72 @@ TEST(Network, valiant_paths_of_a_dragonfly_visit_a_third_group_and_are_the_same_
     EXPECT_EQ(kinds(dragonfly_of("[1]", 2, 1, valiant), 0, 2), "hgh");
 }
 
+/// A crossbar of `hosts` ports, with nodes.
+Platform with_nodes(int hosts, const std::string& node) {
+    return parse_platform(
+        fmt::format(R"({{"version": 1, "name": "small", "source": "a test", "network":
+            {{"shape": "crossbar", "hosts": {}}}, "links": {{"bytes_per_second": 1e9,
+            "latency": 1e-6}}, "node": {{{}}}}})",
+                    hosts, node),
+        "small.json");
+}
+
+std::string names(const Network& network, int from, int to) {
+    std::string names;
+    for (const int link : path_of(network, from, to))
+        names += network.links.at(static_cast<std::size_t>(link)).name + " ";
+    return names;
+}
+
+TEST(Network, ranks_of_a_crossbar_node_have_their_own_ports) {
+    const Network network =
+        with_nodes(2, R"("cores": 3, "inside": "crossbar", "bytes_per_second": 5, "latency": 1)")
+            .network;
+    EXPECT_EQ(names(network, 0, 2), "n0-0-out n0-2-in ");
+    EXPECT_EQ(names(network, 5, 4), "n1-2-out n1-1-in ");
+    EXPECT_EQ(names(network, 2, 3), "n0-out n1-in ");
+    EXPECT_EQ(network.links.back().latency, .5);
+}
+
+TEST(Network, sockets_are_joined_by_a_link_in_each_direction) {
+    const Network network = with_nodes(2, R"("cores": 4, "inside": "sockets", "sockets": 2,
+        "bytes_per_second": 5, "latency": 1,
+        "between_sockets": {"bytes_per_second": 3, "latency": 0.5})")
+                                .network;
+    EXPECT_EQ(names(network, 4, 5), "n1-socket0-0 ");
+    EXPECT_EQ(names(network, 7, 6), "n1-socket1-1 ");
+    EXPECT_EQ(names(network, 1, 2), "n0-socket0-1 ");
+    EXPECT_EQ(names(network, 2, 1), "n0-socket1-0 ");
+    EXPECT_EQ(
+        network.links.at(static_cast<std::size_t>(path_of(network, 2, 1)[0])).bytes_per_second, 3);
+}
+
+TEST(Network, ranks_use_the_ports_that_the_file_states) {
+    const std::string node = R"("cores": 4, "bytes_per_second": 5, "latency": 1, "ports": 2)";
+    const auto network = [&](const std::string& more) {
+        return with_nodes(8, node + more).network;
+    };
+    const Network modulo = network(R"(, "port_choice": "modulo")");
+    EXPECT_EQ(modulo.hosts.size(), 4u);
+    EXPECT_EQ(names(modulo, 0, 15), "n0-out n7-in ");
+    EXPECT_EQ(names(modulo, 1, 4), "n1-out n2-in ");
+    const Network nearest = network(R"(, "port_choice": "nearest")");
+    EXPECT_EQ(names(nearest, 1, 5), "n0-out n2-in ");
+    EXPECT_EQ(names(nearest, 2, 4), "n1-out n2-in ");
+    // Port p of all nodes on hosts 4 p to 4 p + 3 of the shape.
+    const Network rails = network(R"(, "port_choice": "modulo", "port_stride": 4)");
+    EXPECT_EQ(names(rails, 1, 15), "n4-out n7-in ");
+    const Network pairs = network(R"(, "port_choice": "modulo", "port_stride": 2)");
+    EXPECT_EQ(names(pairs, 4, 9), "n1-out n6-in ");
+    const Network striped = network(R"(, "port_choice": "striped")");
+    EXPECT_EQ(names(striped, 0, 15), "n0-out n6-in n1-out n7-in ");
+    EXPECT_EQ(striped.links.front().bytes_per_second, 2e9);
+    EXPECT_EQ(striped.links.front().latency, .5e-6);
+}
+
 TEST(Network, ranks_of_a_node_share_its_link) {
     const Network cluster = shipped_network("cluster-64x128");
-    const std::vector<int> path = path_of(cluster, 5, 5);
+    const std::vector<int> path = path_of(cluster, 5 * 64, 5 * 64 + 63);
     ASSERT_EQ(path.size(), 1u);
     EXPECT_EQ(cluster.links[static_cast<std::size_t>(path[0])].name, "n5-within");
     EXPECT_DOUBLE_EQ(cluster.links[static_cast<std::size_t>(path[0])].bytes_per_second, 200e9);

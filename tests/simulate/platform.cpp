@@ -77,6 +77,19 @@ TEST(Platform, errors_name_the_field_and_the_expected_value) {
                     "network.spines[0][2] is 2, expected a whole number from 0 to 1");
     refuses(platform_with(R"({"shape": "crossbar", "hosts": 3})", R"(, "node": {"cores": 2})"),
             "node.bytes_per_second is missing");
+    const auto refuses_node = [](const std::string& node, const std::string& message) {
+        refuses(platform_with(R"({"shape": "crossbar", "hosts": 6})",
+                              R"(, "node": {"cores": 2, "bytes_per_second": 1, "latency": 0, )" +
+                                  node + "}"),
+                message);
+    };
+    refuses_node(R"("inside": "ring")", "node.inside is \"ring\", expected");
+    refuses_node(R"("inside": "sockets", "sockets": 3)",
+                 "node.sockets is 3, expected a whole number from 1 to 2");
+    refuses_node(R"("ports": 4)", "node.ports is 4, expected a divisor of the network's 6 hosts");
+    refuses_node(R"("ports": 2)", "node.port_choice is missing");
+    refuses_node(R"("ports": 2, "port_choice": "modulo", "port_stride": 2)",
+                 "node.port_stride is 2, expected a divisor of the number of nodes, 3");
     refuses("{}", "version is missing");
 }
 

@@ -3,6 +3,8 @@
 #include "sextant/simulate/simgrid/zone.hpp"
 
 #include <cstdlib>
+#include <numeric>
+#include <vector>
 
 #include <simgrid/s4u.hpp>
 
@@ -12,5 +14,7 @@ void load_platform(const simgrid::s4u::Engine&) {
     // SimGrid asks its zone for routes until the process ends.
     static const sextant::simulate::Platform platform =
         sextant::simulate::read_platform(std::getenv("SEXTANT_PLATFORM"));
-    sextant::simulate::build_world(platform);
+    std::vector<int> cores(platform.network.hosts.size()); // each host has one core
+    std::iota(cores.begin(), cores.end(), 0);
+    sextant::simulate::build_world(platform, cores);
 }

@@ -66,12 +66,13 @@ class Simulated {
     explicit Simulated(const SimulatedMachine& machine)
         : machine_(machine),
           platform_(simulate::read_platform(machine.platform)),
-          planner_(simulate::profile_of(platform_), simulate::wires_of(platform_)) {
+          cores_(simulate::place_on_cores(platform_.network, {}, machine.ranks, platform_.name)),
+          planner_(simulate::profile_of(platform_), simulate::wires_of(platform_, cores_)) {
         work_.operator_name = "over";
         work_.element_name = "f32";
         work_.element_size = pixel;
-        work_.nodes = simulate::place(simulate::rooms_of(platform_.network), {}, machine.ranks,
-                                      platform_.name);
+        for (const int core : cores_)
+            work_.nodes.push_back(core / platform_.network.cores);
     }
 
     Evaluation run() {
@@ -161,6 +162,7 @@ class Simulated {
 
     const SimulatedMachine& machine_;
     const simulate::Platform platform_;
+    const std::vector<int> cores_; ///< of each rank
     planner::Planner planner_;
     planner::Work work_;
     Progress progress_{true};

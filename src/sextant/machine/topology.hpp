@@ -10,11 +10,12 @@
 
 namespace sextant::machine {
 
-/// The links of a network, for predicting link contention: the route between any two nodes, and the
+/// The links of a network, for predicting link contention: the route between any two ranks, and the
 /// time that messages keep a link busy.
 struct Wires {
     int links = 0;
-    /// Appends the links from one node to another (or to itself), in the order of travel.
+    /// Appends the links from one rank to another, in the order of travel. A link may be listed
+    /// several times: it then carries each byte of the message as often.
     std::function<void(int from, int to, std::vector<int>& path)> route;
     /// The time that a link is busy with `messages` concurrent messages of `bytes` bytes in total.
     std::function<Seconds(int link, double bytes, int messages)> busy;

@@ -166,7 +166,7 @@ class LeastTime {
         const auto bytes =
             static_cast<double>(std::max<Bytes>(1, bytes_of(question_, sender, sent)));
         std::vector<int> links;
-        question_.wires->route(node_of(question_, from.rank), node_of(question_, to.rank), links);
+        question_.wires->route(from.rank, to.rank, links);
         Seconds longest = 0;
         for (const int link : links) {
             const Seconds busy = least_of_links * bytes * question_.wires->busy(link, 1, 1);

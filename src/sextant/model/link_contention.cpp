@@ -215,14 +215,16 @@ void Sharing::tidy(ComponentId which) {
         Load& load = load_of(on);
         std::erase_if(load.places, [&](Place place) { return open_[place].gone; });
         load.weight = 0;
-        for (const Place place : load.places)
-            load.weight += open_[place].weight;
     }
     std::erase_if(component.open, [&](Place place) {
         if (open_[place].gone)
             free_places_.push_back(place);
         return open_[place].gone;
     });
+    for (const Place place : component.open) {
+        for (const int on : links_of(open_[place]))
+            load_of(on).weight += open_[place].weight;
+    }
     component.many_gone = 0;
     divide(which);
 }
@@ -284,7 +286,8 @@ void Sharing::admit(Component& component) {
     for (const Place place : component.waiting) {
         for (const int on : links_of(open_[place])) {
             Load& load = load_of(on);
-            load.places.push_back(place);
+            if (load.places.empty() || load.places.back() != place)
+                load.places.push_back(place); // once, even if the path lists the link repeatedly
             load.weight += open_[place].weight;
             ++load.messages;
         }
@@ -379,19 +382,17 @@ Seconds Sharing::settle(Flow& flow, double rate, Seconds now) {
     return std::max(now, there);
 }
 
-Traffic::Traffic(const Question& question) : question_(question) {
+Traffic::Traffic(const Question& question) {
     if (question.wires)
         sharing_.emplace(*question.wires);
 }
 
 bool Traffic::takes(int from, int to) {
-    return sharing_ && sharing_->has_links(node_of(question_, from), node_of(question_, to));
+    return sharing_ && sharing_->has_links(from, to);
 }
 
 void Traffic::enter(StepOfRank send, int to, Bytes bytes, Seconds now) {
-    sharing_->start({node_of(question_, send.rank), node_of(question_, to),
-                     static_cast<double>(std::max<Bytes>(1, bytes))},
-                    now);
+    sharing_->start({send.rank, to, static_cast<double>(std::max<Bytes>(1, bytes))}, now);
     sends_.push_back(send);
 }
 

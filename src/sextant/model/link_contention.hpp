@@ -18,7 +18,7 @@
 
 namespace sextant::model {
 
-/// A message between two nodes.
+/// A message between two ends of machine::Wires, such as ranks.
 struct MessageInFlight {
     int from = 0, to = 0;
     double bytes = 0;
@@ -47,11 +47,11 @@ class Sharing {
     /// free its links early by the fraction `together` of its duration.
     explicit Sharing(const machine::Wires& wires, double together = .02);
 
-    /// True if there is a link between the two nodes.
+    /// True if there is a link between the two ends.
     bool has_links(int from, int to);
     /// Starts a message at `now`, which must not be earlier than the previous start. Returns its
     /// number, counted from 0.
-    /// Requires  a link between its nodes.
+    /// Requires  a link between its ends.
     int start(const MessageInFlight& message, Seconds now);
     /// The time of the next event if no message starts before it; infinity if no message is in
     /// flight.
@@ -178,7 +178,6 @@ class Traffic {
         Seconds time = 0;
     };
 
-    /// Requires  nodes for all ranks or for none (check_nodes).
     explicit Traffic(const Question& question);
 
     /// True if messages between the two ranks use links.
@@ -190,7 +189,6 @@ class Traffic {
     const std::vector<Left>& pass();
 
   private:
-    const Question& question_;
     std::optional<Sharing> sharing_;
     std::vector<StepOfRank> sends_; ///< [message]: its send step
     std::vector<Left> left_;

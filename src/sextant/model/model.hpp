@@ -71,7 +71,7 @@ struct Question {
     /// The node of each rank. If empty, each rank is on its own node; if the profile has only one
     /// class of links, all ranks use that class.
     std::span<const int> nodes = {};
-    /// The links between nodes; without `nodes`, rank i is on node i. Null: unknown.
+    /// The links between ranks. Null: unknown.
     const machine::Wires* wires = nullptr;
     /// The link between ranks of one node: processes, or threads of one process.
     machine::Link within_node = machine::Link::same_node;

@@ -159,11 +159,17 @@ Seconds Predictor::seconds(const model::Model& model, Program program, int rank,
     for (const int r : alone.ranks) {
         if (!setting_.nodes.empty())
             nodes.push_back(setting_.nodes[static_cast<std::size_t>(r)]);
-        else if (setting_.wires)
-            nodes.push_back(r);
     }
     model::Question question = this->question(alone.schedule, nodes);
-    question.wires = least ? setting_.wires : nullptr;
+    machine::Wires wires;
+    if (least && setting_.wires) {
+        wires = *setting_.wires;
+        wires.route = [&](int from, int to, std::vector<int>& path) {
+            setting_.wires->route(alone.ranks[static_cast<std::size_t>(from)],
+                                  alone.ranks[static_cast<std::size_t>(to)], path);
+        };
+        question.wires = &wires;
+    }
     question.least = least;
     return model.predict(question).seconds;
 }

@@ -22,20 +22,124 @@ namespace sextant::simulate {
 namespace {
 
 constexpr Bytes most_bytes = Bytes{64} << 20;
+constexpr std::int64_t most_cores = std::int64_t{1} << 30;
 
-/// Adds a link per node for messages within the node; all ranks of the node share this link.
-void add_nodes(const JsonField& node, Network& network) {
-    network.cores = static_cast<int>(node.at("cores").integer(1, 1 << 16));
-    const Wire wire = read_wire(node);
+/// The part that item i belongs to if `count` items are divided into `parts` consecutive parts.
+int part_of(int i, int count, int parts) {
+    return static_cast<int>(std::int64_t{i} * parts / count);
+}
+
+/// The links from one core to another core of the same node.
+using Inside = std::function<void(int node, int from, int to, std::vector<int>& path)>;
+
+/// Adds the links inside the nodes. Cores are numbered within their node.
+Inside add_insides(const JsonField& field, Network& network) {
+    enum class Structure { link, crossbar, sockets };
+    constexpr std::array<std::string_view, 3> names{"link", "crossbar", "sockets"};
+    const auto given = field.find("inside");
+    const auto structure = given ? given->one_of<Structure>(names) : Structure::link;
+    const int cores = network.cores;
+    const bool divided = structure == Structure::sockets;
+    const int sockets = divided ? static_cast<int>(field.at("sockets").integer(1, cores)) : 1;
+    const int each = structure == Structure::crossbar ? 2 * cores : sockets * sockets;
+    const auto nodes = std::ssize(network.hosts);
+    if (nodes * each + std::ssize(network.links) > most_links) {
+        field.fail(fmt::format("has {} links on {} nodes, expected at most {} in all", each, nodes,
+                               most_links));
+    }
+    const Wire wire = read_wire(field);
+    const Wire joint = divided ? read_wire(field.at("between_sockets")) : wire;
     const auto first = static_cast<int>(network.links.size());
-    for (const std::string& host : network.hosts)
-        network.links.push_back({host + "-within", wire.bytes_per_second, wire.latency, false});
-    network.route = [first, between = std::move(network.route)](int from, int to,
-                                                                std::vector<int>& path) {
-        if (from == to)
-            path.push_back(first + from);
-        else
-            between(from, to, path);
+    const auto add = [&network](const std::string& name, const Wire& like, double latency) {
+        network.links.push_back({name, like.bytes_per_second, latency, false});
+    };
+    for (const std::string& host : network.hosts) {
+        for (int core = 0; structure == Structure::crossbar && core < cores; ++core) {
+            add(fmt::format("{}-{}-out", host, core), wire, wire.latency / 2);
+            add(fmt::format("{}-{}-in", host, core), wire, wire.latency / 2);
+        }
+        for (int a = 0; structure != Structure::crossbar && a < sockets; ++a) {
+            for (int b = 0; b < sockets; ++b) {
+                const Wire& like = a == b ? wire : joint;
+                add(divided ? fmt::format("{}-socket{}-{}", host, a, b) : host + "-within", like,
+                    like.latency);
+            }
+        }
+    }
+    if (structure == Structure::crossbar) {
+        return [first, each](int node, int from, int to, std::vector<int>& path) {
+            const int begin = first + node * each;
+            path.insert(path.end(), {begin + 2 * from, begin + 2 * to + 1});
+        };
+    }
+    return [=](int node, int from, int to, std::vector<int>& path) {
+        const auto socket = [&](int core) { return part_of(core, cores, sockets); };
+        path.push_back(first + node * each + socket(from) * sockets + socket(to));
+    };
+}
+
+/// How the cores of a node use its ports into the network.
+struct Ports {
+    enum class Choice { modulo, nearest, striped };
+
+    int count = 1, stride = 1, cores = 1;
+    Choice choice = Choice::modulo;
+
+    int of(int core) const {
+        return choice == Choice::modulo ? core % count : part_of(core, cores, count);
+    }
+    /// The host of the network shape that a port of a node is.
+    int host(int node, int port) const {
+        return (node / stride * count + port) * stride + node % stride;
+    }
+};
+
+/// Turns the hosts of a network shape into ports of nodes. If messages are striped, each takes the
+/// paths of all ports; every link then carries 1 / count of each message, so its speed and latency
+/// are scaled.
+Ports add_ports(const JsonField& field, Network& network) {
+    constexpr std::array<std::string_view, 3> names{"modulo", "nearest", "striped"};
+    Ports ports{.cores = network.cores};
+    const auto given = field.find("ports");
+    if (!given)
+        return ports;
+    const auto hosts = std::ssize(network.hosts);
+    ports.count = static_cast<int>(given->integer(1, hosts));
+    const std::int64_t nodes = hosts / ports.count;
+    if (hosts % ports.count != 0)
+        given->refuse(fmt::format("a divisor of the network's {} hosts", hosts));
+    ports.choice = field.at("port_choice").one_of<Ports::Choice>(names);
+    if (const auto stride = field.find("port_stride")) {
+        ports.stride = static_cast<int>(stride->integer(1, nodes));
+        if (nodes % ports.stride != 0)
+            stride->refuse(fmt::format("a divisor of the number of nodes, {}", nodes));
+    }
+    network.hosts = numbered_hosts(static_cast<int>(nodes));
+    for (Network::Link& link : network.links) {
+        if (ports.choice != Ports::Choice::striped)
+            break;
+        link.bytes_per_second *= ports.count;
+        link.latency /= ports.count;
+    }
+    return ports;
+}
+
+void add_nodes(const JsonField& field, Network& network) {
+    const auto most = most_cores / std::ssize(network.hosts);
+    network.cores = static_cast<int>(field.at("cores").integer(1, std::min(most, 1L << 16)));
+    const Ports ports = add_ports(field, network);
+    const Inside inside = add_insides(field, network);
+    network.route = [ports, inside, cores = network.cores,
+                     between = std::move(network.route)](int from, int to, std::vector<int>& path) {
+        const int a = from / cores, b = to / cores;
+        if (a == b)
+            return inside(a, from % cores, to % cores, path);
+        if (ports.choice != Ports::Choice::striped) {
+            return between(ports.host(a, ports.of(from % cores)),
+                           ports.host(b, ports.of(to % cores)), path);
+        }
+        for (int port = 0; port < ports.count; ++port)
+            between(ports.host(a, port), ports.host(b, port), path);
     };
 }
 
@@ -89,6 +193,9 @@ Platform parse_platform(std::string_view text, const std::string& path) {
     if (const auto packet = whole.at("links").find("wormhole_packet")) {
         if (shape_of(whole).has_rings)
             packet->refuse("a network without rings, in which packets cannot wait for each other");
+        if (const auto node = whole.find("node");
+            node && node->text_or("port_choice", "") == "striped")
+            packet->refuse("a platform whose messages are not striped over ports");
         platform.wormhole_packet = packet->integer(1, 1 << 30);
     }
     if (const auto costs = whole.find("costs"))
@@ -194,6 +301,18 @@ std::vector<int> place(std::span<const HostSlots> rooms, std::span<const Ordered
     return host_of;
 }
 
+std::vector<int> place_on_cores(const Network& network, std::span<const OrderedHost> order,
+                                int ranks, const std::string& platform) {
+    std::vector<int> cores = place(rooms_of(network), order, ranks, platform);
+    int before = -1, count = 0;
+    for (int& at : cores) {
+        count = at == before ? count + 1 : 0;
+        before = at;
+        at = at * network.cores + count;
+    }
+    return cores;
+}
+
 void sort_naturally(std::vector<HostSlots>& rooms) {
     std::sort(rooms.begin(), rooms.end(), [](const HostSlots& a, const HostSlots& b) {
         return std::pair(natural(a.host), a.host) < std::pair(natural(b.host), b.host);
@@ -207,67 +326,52 @@ using machine::Layout;
 using machine::Path;
 using machine::Strategy;
 
-/// Mean properties of the paths between hosts.
+/// Mean properties of some paths.
 struct Paths {
     Seconds latency = 0;
-    double path_seconds_per_byte = 0;      ///< time per byte of the slowest link on the path
-    double injection_seconds_per_byte = 0; ///< time per byte of all links of a host together
+    double path_seconds_per_byte = 0; ///< time per byte of the slowest link on the path
+    double injection_seconds_per_byte =
+        0; ///< time per byte of all first links of a sender together
 };
 
 const Network::Link& link_of(const Network& network, int link) {
     return network.links[static_cast<std::size_t>(link)];
 }
 
-Paths within(const Network& network) {
-    Paths paths;
-    for (const int link : path_of(network, 0, 0)) {
-        paths.latency += link_of(network, link).latency;
-        paths.path_seconds_per_byte =
-            std::max(paths.path_seconds_per_byte, 1 / link_of(network, link).bytes_per_second);
-    }
-    paths.injection_seconds_per_byte = paths.path_seconds_per_byte;
-    return paths;
+int stride(int count, int most) {
+    return (count + most - 1) / most;
 }
 
-int stride(int hosts, int most) {
-    return (hosts + most - 1) / most;
-}
-
-/// Adds the properties of the paths from one host to others to `sum`; returns the number of paths.
-int add_paths(const Network& network, int from, Paths& sum, double& injection) {
-    const auto hosts = static_cast<int>(network.hosts.size());
-    std::set<int> first_links;
-    std::vector<int> path;
-    int count = 0;
-    for (int to = 0; to < hosts; to += stride(hosts, 512)) {
-        if (to == from)
-            continue;
-        path.clear();
-        network.route(from, to, path);
-        double slowest = 0;
-        for (const int link : path) {
-            sum.latency += link_of(network, link).latency;
-            slowest = std::max(slowest, 1 / link_of(network, link).bytes_per_second);
-        }
-        sum.path_seconds_per_byte += slowest;
-        first_links.insert(path.front());
-        ++count;
-    }
-    double rate = 0;
-    for (const int link : first_links)
-        rate += link_of(network, link).bytes_per_second;
-    injection = std::max(injection, rate);
-    return count;
-}
-
-Paths between(const Network& network) {
-    const auto hosts = static_cast<int>(network.hosts.size());
+/// The mean over the paths from some cores to others: `count` of each, `step` apart; each core
+/// sends to all others. Cost: at most 64 times 512 paths.
+Paths mean_of_paths(const Network& network, int count, int step) {
     Paths sum;
     double injection = 0;
-    int count = 0;
-    for (int from = 0; from < hosts; from += stride(hosts, 64))
-        count += add_paths(network, from, sum, injection);
-    return {sum.latency / count, sum.path_seconds_per_byte / count, 1 / injection};
+    int paths = 0;
+    std::vector<int> path;
+    for (int from = 0; from < count; from += stride(count, 64)) {
+        std::set<int> first_links;
+        for (int to = 0; to < count; to += stride(count, 512)) {
+            if (to == from)
+                continue;
+            path.clear();
+            network.route(from * step, to * step, path);
+            double slowest = 0;
+            for (const int link : path) {
+                const auto times = static_cast<double>(std::count(path.begin(), path.end(), link));
+                sum.latency += link_of(network, link).latency;
+                slowest = std::max(slowest, times / link_of(network, link).bytes_per_second);
+            }
+            sum.path_seconds_per_byte += slowest;
+            first_links.insert(path.front());
+            ++paths;
+        }
+        double rate = 0;
+        for (const int link : first_links)
+            rate += link_of(network, link).bytes_per_second;
+        injection = std::max(injection, rate);
+    }
+    return {sum.latency / paths, sum.path_seconds_per_byte / paths, 1 / injection};
 }
 
 /// A linear cost as a curve of two points.
@@ -308,12 +412,14 @@ machine::Profile profile_of(const Platform& platform) {
     profile.cores = platform.network.cores;
     profile.origin.method = platform.source;
     if (platform.network.cores > 1) {
-        profile.links.push_back(
-            costs_of(machine::Link::same_node, within(platform.network), platform.costs));
+        profile.links.push_back(costs_of(machine::Link::same_node,
+                                         mean_of_paths(platform.network, platform.network.cores, 1),
+                                         platform.costs));
     }
-    if (platform.network.hosts.size() > 1) {
-        profile.links.push_back(
-            costs_of(machine::Link::other_node, between(platform.network), platform.costs));
+    if (const auto hosts = static_cast<int>(platform.network.hosts.size()); hosts > 1) {
+        profile.links.push_back(costs_of(
+            machine::Link::other_node,
+            mean_of_paths(platform.network, hosts, platform.network.cores), platform.costs));
     }
     machine::Work over;
     over.name = "over";
@@ -323,11 +429,14 @@ machine::Profile profile_of(const Platform& platform) {
     return profile;
 }
 
-machine::Wires wires_of(const Platform& platform) {
+machine::Wires wires_of(const Platform& platform, std::vector<int> cores) {
     const auto shared = std::make_shared<const Platform>(platform);
     return {static_cast<int>(platform.network.links.size()),
-            [shared](int from, int to, std::vector<int>& path) {
-                shared->network.route(from, to, path);
+            [shared, cores = std::move(cores)](int from, int to, std::vector<int>& path) {
+                const auto core = [&](int rank) {
+                    return cores.empty() ? rank : cores[static_cast<std::size_t>(rank)];
+                };
+                shared->network.route(core(from), core(to), path);
             },
             [shared](int link, double bytes, int messages) {
                 const Network::Link& what = link_of(shared->network, link);

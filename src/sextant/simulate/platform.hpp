@@ -49,7 +49,7 @@ struct Costs {
     bool operator==(const Costs&) const = default;
 };
 
-/// A network as data: hosts, one-way links, and one path between each pair of hosts. Shape builders
+/// A network as data: hosts, one-way links, and one path between each pair of cores. Shape builders
 /// create it; simulators run on it.
 struct Network {
     struct Link {
@@ -62,11 +62,12 @@ struct Network {
     std::vector<std::string> hosts;
     int cores = 1; ///< cores per host
     std::vector<Link> links;
-    /// Appends the links from one host to another (or to itself), in the order of travel.
+    /// Appends the links from one core to another, in the order of travel. Core c of host h has the
+    /// number h * cores + c. A link that several stripes of a message use is listed for each.
     std::function<void(int from, int to, std::vector<int>& path)> route;
 };
 
-/// The path between two hosts.
+/// The path between two cores.
 inline std::vector<int> path_of(const Network& network, int from, int to) {
     std::vector<int> path;
     network.route(from, to, path);
@@ -146,20 +147,24 @@ std::vector<HostSlots> rooms_of(const Network& network);
 std::vector<int> place(std::span<const HostSlots> rooms, std::span<const OrderedHost> order,
                        int ranks, const std::string& platform);
 
+/// The core of each rank, numbered as in Network::route. Fills hosts as `place` does.
+std::vector<int> place_on_cores(const Network& network, std::span<const OrderedHost> order,
+                                int ranks, const std::string& platform);
+
 /// Sorts hosts in natural order: n2 before n10.
 void sort_naturally(std::vector<HostSlots>& rooms);
 
 /// Derives a machine profile from a platform: the costs of messages without contention, between
-/// hosts and within one host, of the operator "over" on "f32", and of copies. A host sends to many
+/// hosts and within one host, of the operator "over" on "f32", and of copies. A core sends to many
 /// others at the rate of all its links together; every path gets the mean latency and speed of all
 /// paths.
 ///
-/// Cost      the paths from at most 64 hosts to at most 512.
+/// Cost      the paths from at most 64 cores to at most 512, within a host and between hosts.
 /// Deterministic.
 machine::Profile profile_of(const Platform& platform);
 
-/// The links of a platform with their capacities, including the capacity lost when flows share a
-/// link.
-machine::Wires wires_of(const Platform& platform);
+/// The links of a platform between ranks on these cores (place_on_cores; empty: rank i is on core
+/// i), with their capacities, including the capacity lost when flows share a link.
+machine::Wires wires_of(const Platform& platform, std::vector<int> cores = {});
 
 } // namespace sextant::simulate

@@ -78,7 +78,7 @@ class Clock {
         : platform_(platform),
           wires_(wires_of(platform)),
           sharing_(wires_, together),
-          host_of_(hosts_of(question, platform)),
+          core_of_(cores_of(question, platform)),
           processors_(question.schedule.size(),
                       {[this] { return now_; },
                        [this](Seconds time, const TimedWork& timed) {
@@ -105,12 +105,12 @@ class Clock {
     }
 
   private:
-    static std::vector<int> hosts_of(const Question& question, const Platform& platform) {
-        return place(rooms_of(platform.network), question.order,
-                     static_cast<int>(question.schedule.size()), question.platform);
+    static std::vector<int> cores_of(const Question& question, const Platform& platform) {
+        return place_on_cores(platform.network, question.order,
+                              static_cast<int>(question.schedule.size()), question.platform);
     }
 
-    int host(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
+    int core(int rank) const { return core_of_[static_cast<std::size_t>(rank)]; }
 
     void foresee(Seconds time, Foreseen::Kind kind, StepOfRank at) {
         foreseen_.push({.time = time, .order = count_++ << 8 | kind, .at = at});
@@ -150,7 +150,7 @@ class Clock {
     /// A message spends the latency of its links before it needs their capacity.
     void send(StepOfRank at, int to) {
         path_.clear();
-        platform_.network.route(host(at.rank), host(to), path_);
+        platform_.network.route(core(at.rank), core(to), path_);
         Seconds latency = 0;
         for (const int link : path_)
             latency += platform_.network.links[static_cast<std::size_t>(link)].latency;
@@ -159,7 +159,7 @@ class Clock {
 
     void set_out(StepOfRank send) {
         const SimulatedRun::Message& sent = play_.message_of(send);
-        const model::MessageInFlight message{host(send.rank), host(sent.peer),
+        const model::MessageInFlight message{core(send.rank), core(sent.peer),
                                              static_cast<double>(sent.bytes)};
         if (wormholes_)
             wormholes_->start(message, now_);
@@ -172,7 +172,7 @@ class Clock {
     const machine::Wires wires_;
     model::Sharing sharing_; ///< used if there are no wormholes
     std::optional<Wormholes> wormholes_;
-    const std::vector<int> host_of_;
+    const std::vector<int> core_of_;
     Processors processors_;
     std::priority_queue<Foreseen> foreseen_;
     std::uint64_t count_ = 0;

@@ -115,8 +115,11 @@ KnownMachine known_machine(const std::string& given, int ranks) {
     if (!simulate::is_platform(file))
         return {machine::read_profile(file), {}, {}};
     const simulate::Platform platform = simulate::read_platform(file);
-    return {simulate::profile_of(platform), simulate::wires_of(platform),
-            simulate::place(simulate::rooms_of(platform.network), {}, ranks, file)};
+    const std::vector<int> cores = simulate::place_on_cores(platform.network, {}, ranks, file);
+    KnownMachine known{simulate::profile_of(platform), simulate::wires_of(platform, cores), {}};
+    for (const int core : cores)
+        known.nodes.push_back(core / platform.network.cores);
+    return known;
 }
 
 } // namespace sextant::command

@@ -150,17 +150,17 @@ void refuse_settings(const std::string& path) {
         throw InvalidFile(path, "has an element <config>, expected no settings of SimGrid");
 }
 
-/// The hosts to place ranks on: in the order of a Sextant platform, or in natural order of their
-/// names for a SimGrid platform.
-std::vector<HostSlots> rooms_of(const s4u::Engine& engine,
-                                const std::optional<Platform>& platform) {
-    if (platform)
-        return simulate::rooms_of(platform->network);
+/// Places ranks on the hosts of a SimGrid platform, in natural order of their names.
+std::vector<s4u::Host*> hosts_of(const s4u::Engine& engine, const Question& question) {
     std::vector<HostSlots> rooms;
     for (const s4u::Host* host : engine.get_all_hosts())
         rooms.push_back({host->get_name(), host->get_core_count()});
     sort_naturally(rooms);
-    return rooms;
+    const auto ranks = static_cast<int>(question.schedule.size());
+    std::vector<s4u::Host*> hosts;
+    for (const int room : place(rooms, question.order, ranks, question.platform))
+        hosts.push_back(engine.host_by_name(rooms[static_cast<std::size_t>(room)].host));
+    return hosts;
 }
 
 /// Refuses a platform that has no route for a message: SimGrid would abort.
@@ -194,23 +194,20 @@ Simulation simulate_here(const Question& question, const std::optional<Platform>
     s4u::Engine engine(&count, arguments);
     set_up();
     if (platform) {
-        build_world(*platform);
-    } else {
-        refuse_settings(question.platform);
-        try {
-            engine.load_platform(question.platform);
-        } catch (const std::exception& error) {
-            throw InvalidFile(question.platform, std::string("SimGrid: ") + error.what());
-        }
+        const auto ranks = static_cast<int>(question.schedule.size());
+        const std::vector<int> cores =
+            place_on_cores(platform->network, question.order, ranks, question.platform);
+        return Simulator(question, build_world(*platform, cores)).run(engine);
     }
-    const std::vector<HostSlots> rooms = rooms_of(engine, platform);
-    const auto ranks = static_cast<int>(question.schedule.size());
-    std::vector<s4u::Host*> host_of;
-    for (const int room : place(rooms, question.order, ranks, question.platform))
-        host_of.push_back(engine.host_by_name(rooms[static_cast<std::size_t>(room)].host));
-    if (!platform)
-        check_routes(question, host_of);
-    return Simulator(question, std::move(host_of)).run(engine);
+    refuse_settings(question.platform);
+    try {
+        engine.load_platform(question.platform);
+    } catch (const std::exception& error) {
+        throw InvalidFile(question.platform, std::string("SimGrid: ") + error.what());
+    }
+    std::vector<s4u::Host*> hosts = hosts_of(engine, question);
+    check_routes(question, hosts);
+    return Simulator(question, std::move(hosts)).run(engine);
 }
 
 Simulation answer(const Question& question) {
