@@ -29,11 +29,6 @@ Region at_root(const Partition& data, int rank) {
     return rank == 0 ? all_of(data) : Region{};
 }
 
-/// True for kinds that combine the operands of all ranks.
-bool combines(CollectiveKind kind) {
-    return kind >= CollectiveKind::reduce;
-}
-
 /// The number of operands that a rank ends with, from the first one.
 int operands_after(CollectiveKind kind, int ranks, int rank) {
     return !combines(kind)                          ? 1

@@ -44,6 +44,15 @@ constexpr std::string_view name(CollectiveKind kind) {
     return collective_names[static_cast<std::size_t>(kind)];
 }
 
+/// True if the operation combines elements by an operator.
+constexpr bool combines(CollectiveKind kind) {
+    return kind >= CollectiveKind::reduce;
+}
+
+constexpr bool has_root(CollectiveKind kind) {
+    return kind <= CollectiveKind::gather || kind == CollectiveKind::reduce;
+}
+
 } // namespace sextant
 
 namespace sextant::collective {

@@ -31,14 +31,6 @@ namespace {
 
 using enum CollectiveKind;
 
-bool combines(CollectiveKind kind) {
-    return kind >= reduce;
-}
-
-bool has_root(CollectiveKind kind) {
-    return kind == broadcast || kind == scatter || kind == gather || kind == reduce;
-}
-
 /// True if ranks may have different numbers of elements.
 bool has_blocks(CollectiveKind kind) {
     return kind == scatter || kind == gather || kind == all_gather || kind == reduce_scatter;
@@ -63,18 +55,7 @@ constexpr Elements most_elements = Elements{1} << 40; ///< maximum number of ele
 /// Returns a record of the options that must be equal on all ranks.
 Record record_of(CollectiveTask& task, std::string& op, CollectiveOptions& options) {
     Record record;
-    record.add("kind", task.kind,
-               {{name(broadcast), broadcast},
-                {name(scatter), scatter},
-                {name(gather), gather},
-                {name(all_gather), all_gather},
-                {name(all_to_all), all_to_all},
-                {name(reduce), reduce},
-                {name(all_reduce), all_reduce},
-                {name(reduce_scatter), reduce_scatter},
-                {name(scan), scan},
-                {name(exclusive_scan), exclusive_scan}},
-               "KIND", "the collective operation");
+    declare_kind(record, task.kind);
     record.add("op", op, "NAME", "the operator that combines elements");
     record.add("element_size", task.element_size, "BYTES", "size of an element")
         .between(1, most_count);
@@ -411,7 +392,47 @@ machine::Profile with_operator(machine::Profile profile, const Operator& op, Sec
     return profile;
 }
 
+/// The result of comparing candidates.
+struct Compared {
+    CollectivePlan plan;
+    std::size_t chosen = 0; ///< index of the chosen candidate
+};
+
+Compared compare(std::span<const Candidate> candidates, const Operator& op,
+                 const CollectiveOptions& options, const planner::Setting& setting) {
+    std::vector<CollectiveConfiguration> configurations;
+    for (const Candidate& candidate : candidates)
+        configurations.push_back({candidate.algorithm, candidate.tuning});
+    const machine::Profile profile = with_operator(setting.machine, op, options.operator_seconds);
+    planner::Choice choice = planner::choose(
+        candidates,
+        {.machine = profile,
+         .element_size = op.element.size,
+         .operator_name = std::string(op.name),
+         .element_name = std::string(channels(op.element)),
+         .folds_at_once = options.association == Association::in_order && !op.exact_when_split,
+         .nodes = setting.nodes,
+         .wires = setting.wires,
+         .within_node = setting.within_node,
+         .model = setting.model});
+    const std::size_t chosen = choice.chosen().candidate;
+    return {
+        planner::plan_of<CollectiveConfiguration>(std::move(choice), configurations, profile.name),
+        chosen};
+}
+
 } // namespace
+
+CollectivePlan plan_collective(const CollectiveTask& task, const CollectiveOptions& options,
+                               int ranks, const planner::Setting& setting) {
+    check(task, options, ranks);
+    check(task.kind, {{std::ssize(task.counts), task.counts.front(), task.counts.front()}});
+    Counts counts;
+    counts.by_rank.assign(static_cast<std::size_t>(ranks), task.counts.front());
+    const auto operation = std::make_shared<const Operation>(
+        operation_of(task, ranks, options.root, std::move(counts)));
+    return compare(candidates_for(operation, options), operator_of(task), options, setting).plan;
+}
 
 std::vector<std::string_view> algorithms_of(CollectiveKind kind, bool commutative) {
     std::vector<std::string_view> names;
@@ -430,6 +451,15 @@ std::vector<std::string_view> algorithms_of(CollectiveKind kind, bool commutativ
         }
     }
     return names;
+}
+
+Field& declare_kind(Record& record, CollectiveKind& kind) {
+    std::vector<Named<CollectiveKind>> kinds;
+    for (int each = 0; each <= static_cast<int>(exclusive_scan); ++each) {
+        const auto one = static_cast<CollectiveKind>(each);
+        kinds.push_back({name(one), one});
+    }
+    return record.add("kind", kind, std::move(kinds), "KIND", "the collective operation");
 }
 
 Record record_of(CollectiveOptions& options) {
@@ -513,27 +543,15 @@ std::size_t Collective::choose(std::span<const Candidate> candidates,
 std::size_t Collective::predict(std::span<const Candidate> candidates,
                                 const CollectiveOptions& options, const std::vector<int>& nodes,
                                 const planner::DefaultPlanner& usual) {
-    std::vector<CollectiveConfiguration> configurations;
-    for (const Candidate& candidate : candidates)
-        configurations.push_back({candidate.algorithm, candidate.tuning});
     const auto choose_on = [&](const machine::Profile& machine) {
-        const machine::Profile profile =
-            with_operator(machine, operator_, options.operator_seconds);
-        planner::Choice choice = planner::choose(
-            candidates,
-            {.machine = profile,
-             .element_size = operator_.element.size,
-             .operator_name = std::string(operator_.name),
-             .element_name = std::string(channels(operator_.element)),
-             .folds_at_once =
-                 options.association == Association::in_order && !operator_.exact_when_split,
-             .nodes = nodes,
-             .within_node = reads_all(communicator_, nodes) ? machine::Link::same_process
-                                                            : machine::Link::same_node});
-        const std::size_t chosen = choice.chosen().candidate;
-        plan_ = planner::plan_of<CollectiveConfiguration>(std::move(choice), configurations,
-                                                          profile.name);
-        return chosen;
+        Compared compared =
+            compare(candidates, operator_, options,
+                    {.machine = machine,
+                     .nodes = nodes,
+                     .within_node = reads_all(communicator_, nodes) ? machine::Link::same_process
+                                                                    : machine::Link::same_node});
+        plan_ = std::move(compared.plan);
+        return compared.chosen;
     };
     warnings_ = usual.warnings;
     calibrate::warn_of_other_machine(usual, warnings_);

@@ -24,6 +24,7 @@
 
 namespace sextant {
 
+class Field;
 class Record;
 
 /// The arguments of a collective operation on one rank.
@@ -60,6 +61,8 @@ struct CollectiveOptions {
 
 /// Returns a record of the options (core/record.hpp).
 Record record_of(CollectiveOptions& options);
+/// Declares the kind of a collective operation.
+Field& declare_kind(Record& record, CollectiveKind& kind);
 
 /// An algorithm of a collective operation, and its tuning as text.
 struct CollectiveConfiguration {
@@ -70,6 +73,14 @@ struct CollectiveConfiguration {
     std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }
 };
 using CollectivePlan = planner::Plan<CollectiveConfiguration>;
+
+/// Compares the algorithms of an operation on ranks that need not be running, as rank 0 does for a
+/// Collective with the algorithm "auto".
+/// Input     one count, which is the same on all ranks; `setting`: the machine, its links, the
+///           nodes of the ranks, the link within a node, and the model.
+/// Throws    InvalidTask; model::CannotExpress.
+CollectivePlan plan_collective(const CollectiveTask& task, const CollectiveOptions& options,
+                               int ranks, const planner::Setting& setting);
 
 /// Returns the names of the algorithms for a collective operation; with `commutative`, also those
 /// that require a commutative operator.
