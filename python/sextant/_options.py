@@ -377,7 +377,7 @@ class ExplainOptions(TypedDict, total=False):
     size : (int, int), int or str, default: (1024, 1024)
         Width and height of each image.
     operator : str, default: "over"
-        Blending operator.
+        Operator on pixels.
     element : {"f32", "f16", "u8"}, default: "f32"
         Pixel element type.
     distributed : bool, default: False
@@ -399,13 +399,29 @@ class ExplainOptions(TypedDict, total=False):
     values : int, default: 64
         Scan: number of values of the series.
     cores : int, default: 8
-        Scan: number of cores for ranks, threads and the operator (1 to 4096).
+        Number of cores for ranks and threads (1 to 4096).
     times : str, default: "exponential"
         Scan: operator times: constant, correlated, ... or a file.
     speedup : float or sequence of float, default: 1
         Scan: speedup of the operator on 1, 2, ... cores.
     depth : int, optional
-        Filter: number of planes of the volume; default: plan for an image.
+        Filter, label: number of planes; default: plan for an image.
+    frames : int, default: 100
+        Register, apply: number of frames.
+    by : {"bilinear", "cubic", "lanczos", "shift", "splat"}, default: "bilinear"
+        Apply: resampling method.
+    kind : {"broadcast", "scatter", "gather", "all-gather", "all-to-all", "reduce", "all-reduce", "scan", "exclusive-scan"}, default: "all-reduce"
+        Collective: the operation.
+    count : int, default: 1048576
+        Collective: elements of each rank; all-to-all: for each rank.
+    element_size : int, default: 4
+        Collective: size of an element that is only moved.
+    root : int, default: 0
+        The rank that sends to or receives from all others.
+    reproducible : bool, default: False
+        Combine in the order of a serial loop over the ranks.
+    operator_seconds : float, default: 0
+        Time in seconds to combine two elements, if the profile lacks it (0 to 1000000).
     sigma : float, default: 1
         Scale in pixels, 0 to 1000, or with unit (2um); also y,x or z,y,x.
     derivatives : str or sequence of str, default: "x,y,xx,xy,yy"
@@ -440,6 +456,14 @@ class ExplainOptions(TypedDict, total=False):
     times: str
     speedup: Numbers
     depth: int
+    frames: int
+    by: Literal["bilinear", "cubic", "lanczos", "shift", "splat"]
+    kind: Literal["broadcast", "scatter", "gather", "all-gather", "all-to-all", "reduce", "all-reduce", "scan", "exclusive-scan"]
+    count: int
+    element_size: int
+    root: int
+    reproducible: bool
+    operator_seconds: float
     sigma: float
     derivatives: Texts
     kernel: Literal["gaussian", "p3pc"]
@@ -749,6 +773,14 @@ DEFAULTS: Dict[Any, Dict[str, Any]] = {
         "cores": 8,
         "times": "exponential",
         "speedup": 1,
+        "frames": 100,
+        "by": "bilinear",
+        "kind": "all-reduce",
+        "count": 1048576,
+        "element_size": 4,
+        "root": 0,
+        "reproducible": False,
+        "operator_seconds": 0,
         "sigma": 1,
         "derivatives": "x,y,xx,xy,yy",
         "kernel": "gaussian",

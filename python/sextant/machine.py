@@ -81,8 +81,9 @@ def explain(what: str = "composite", **options: Unpack[ExplainOptions]) -> Plan:
 
     Parameters
     ----------
-    what : {"composite", "filter", "scan"}
-        The operation to plan.
+    what : {"composite", "filter", "scan", "collective", "label", "contours", "apply", "register"}
+        The operation to plan. ``details["assumptions"]`` of the result states what the
+        predictions assume.
     {options}
 
     Returns

@@ -215,7 +215,7 @@ def test_nan_and_infinity_are_accepted(name):
     (lambda: sextant.scan([1, 2], max, strategy="fast"), ValueError, "fast"),
     (lambda: sextant.scan([1, 2], max, algorithm="brent"), ValueError, "brent-kung"),
     (lambda: sextant.scan([1, 2], max, thread=2), TypeError, "did you mean threads"),
-    (lambda: sextant.explain("label"), ValueError, "label"),
+    (lambda: sextant.explain("stitch"), ValueError, "stitch"),
     (lambda: sextant.explain(rank=3), TypeError, "did you mean ranks"),
     (lambda: sextant.explain(machine="atlantis"), ValueError, "atlantis"),
     (lambda: sextant.explain("scan", times="never"), ValueError, "times never"),

@@ -367,6 +367,11 @@ def test_explain_agrees_with_the_command(program):
     assert plan.details == json.loads(text)
     assert plan.alternatives[0]["algorithm"] == plan.details["algorithm"]
     assert sextant.explain("filter", ranks=4, size=512, machine="das").text
+    for what in ("collective", "label", "contours", "apply", "register"):
+        plan = sextant.explain(what, **({} if what == "collective" else {"cores": 2}))
+        assert plan.text and plan.details["assumptions"]
+        # The user's own profile may lack a kernel.
+        assert plan.predicted is None or plan.predicted > 0
     plan = sextant.explain("scan", values=32, cores=4)
     assert plan.predicted > 0
     names = [plan._name_of(each) for each in plan.alternatives]

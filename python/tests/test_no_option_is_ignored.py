@@ -105,6 +105,12 @@ MODES = {
     "explain": (sextant.explain, ["composite"], {}),
     "explain, filter": (sextant.explain, ["filter"], {"machine": "das"}),
     "explain, scan": (sextant.explain, ["scan"], {}),
+    "explain, collective": (sextant.explain, ["collective"], {"kind": "reduce"}),
+    "explain, scatter": (sextant.explain, ["collective"], {"kind": "scatter"}),
+    "explain, label": (sextant.explain, ["label"], {}),
+    "explain, contours": (sextant.explain, ["contours"], {}),
+    "explain, apply": (sextant.explain, ["apply"], {}),
+    "explain, register": (sextant.explain, ["register"], {}),
     "simulate": (sextant.simulate, ["compositing"],
                  {"platform": "crossbar-12-calibrated", "clock": True}),
     "calibrate, check": (sextant.calibrate, [], {"check": MACHINE}),
@@ -165,7 +171,8 @@ VALUES = {
     "apply by": "shift", "apply axes": "TYX", "apply zarr": 2, "calibrate check": "das",
     "register frames": "0,1,2", "synthesize frames": 3, "synthesize rotation": 3, "synthesize contrast": .1,
     "open_series axes": "ZYX", "explain threads": 2, "stitch by": "voxels", "apply frame": 1,
-    "explain operator": "nearest",
+    "explain operator": "nearest", "explain kind": "gather", "explain count": 77, "explain frames": 9,
+    "explain by": "cubic", "explain root": 1, "explain operator_seconds": 1e-3, "explain element_size": 8,
     "explain transport": "threads", "simulate algorithm": "shift-based", "explain memory": "1M",
 }
 

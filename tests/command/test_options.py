@@ -101,6 +101,12 @@ modes = {
     "explain filter": ["explain", "filter", "--machine", das],
     "explain filter, volume": ["explain", "filter", "--machine", das, "--depth", "40", "--size", "64"],
     "explain scan": ["explain", "scan"],
+    "explain collective": ["explain", "collective", "--kind", "reduce"],
+    "explain collective, moved": ["explain", "collective", "--kind", "scatter"],
+    "explain label": ["explain", "label"],
+    "explain contours": ["explain", "contours"],
+    "explain apply": ["explain", "apply"],
+    "explain register": ["explain", "register"],
     "explain, threads": ["explain", "composite", "--transport", "threads"],
     "predict": ["predict", "--machine", das],
     "predict, scan": ["predict", "scan", "--machine", das],
@@ -148,17 +154,20 @@ values = {
     "apply axes": "TYX", "apply by": "shift", "apply frame": "1", "measure intensity": "brighter.npy",
     "filter axes": "YX", "label axes": "YX", "info axes": "TYX", "register axes": "TYX",
     "stitch axes": "ZYX", "prove elements": "9", "explain depth": "50",
+    "explain kind": "gather", "explain count": "77", "explain frames": "9", "explain by": "cubic", "explain cores": "4",
+    "explain root": "1", "explain element-size": "8", "explain operator-seconds": "1e-3",
 }
 
 # Options whose effect depends on the data, which have no hot pixels, for example; and those that only affect the speed, the memory, or which later runs or files are accepted: they change nothing here.
 # Where they have no effect at all, they must be refused.
 by_data = {"threshold", "min-registered", "despike", "flatten", "static", "contrast", "rotation", "max-shift", "aligned", "check", "allow-gaps", "density"}
 unseen = by_data | {"threads", "thread-work", "memory", "machine", "no-probe", "reproducible", "allow-external", "restart", "sparse",
-          "interlace", "association", "shared-memory", "race", "distribute", "pattern", "grid", "seed"}
+          "interlace", "association", "shared-memory", "race", "distribute", "pattern", "grid", "seed", "all"}
 # Of these, the ones that can have an effect only in some modes; in others, they must be refused or change something.
 # No input is HDF5 or Zarr, which refer to other files.
 images = {mode for mode, words in modes.items() if words[1] in ("image.npy", "directions.npy")}
-only_in = {"allow-external": set(), "allow-gaps": {"stitch, list"}, "thread-work": {"register, threads"},
+only_in = {"all": {mode for mode, words in modes.items() if words[0] == "explain" and words[1] not in ("composite", "filter", "scan")},
+           "allow-external": set(), "allow-gaps": {"stitch, list"}, "thread-work": {"register, threads"},
            "time": set(modes) - images}
 refused = {
     "composite, named algorithm": {"machine", "no-probe"}, "composite, saved plan": {"machine", "no-probe"},

@@ -41,6 +41,74 @@ class Plans(CommandTest):
         sextant("explain scan --values 64 --cores 4 --times correlated", "rank")
         self.assertIn("candidates", facts("explain scan --values 16 --cores 2"))
 
+    def test_every_operation_is_explained(self):
+        """The examples of the help cover all operations. Each states its choice, the candidates and the assumptions."""
+        help_text = sextant("explain --help").out
+        examples = re.findall("^  sextant (explain .*)", help_text, re.M)
+        operations = re.search(r"WHAT .*?: ([\w, ]+)", " ".join(help_text.split()))[1]
+        operations = [re.search(r"\w+", each)[0] for each in operations.split(",")]
+        self.assertEqual([each.split()[1] for each in examples], operations)
+        for example, operation in zip(examples, operations):
+            shown, found = sextant(example).out, facts(example)
+            plan = found.get("plan", found)
+            named = plan.get("candidates") or plan["alternatives"]
+            self.assertGreater(len(named), 0, example)
+            self.assertIn("seconds", named[0], example)
+            self.assertGreater(len(found["assumptions"]), 0, example)
+            for each in found["assumptions"]:
+                self.assertIn(f"  assumed: {each}\n", shown)
+            self.assertRegex(shown, r"(?m)^ +predicted\b")
+            if found["operation"] == "explain":
+                self.assertEqual(found["what"], operation)
+                times = [each["seconds"] for each in named if "seconds" in each]
+                self.assertEqual(times, sorted(times), example)
+                for each in named:
+                    low, high = each["interval"] if "interval" in each else (0, 0)
+                    self.assertTrue(low <= each.get("seconds", 0) <= high, each)
+                self.assertIn(f"{found['choice']}: {found['reason']}", shown)
+                self.assertEqual(found["choice"], named[0]["name"])
+
+    def test_strips_and_messages(self):
+        profile = json.loads((SOURCE / "machines/das.json").read_text())
+        label = "explain label --size 1000 --cores 4 --machine strips.json"
+        Path("strips.json").write_text(json.dumps(profile))
+        # Without a cost of its kernel, an operation is not predicted; the candidates without messages come first.
+        sextant(label, "1 rank of 4 threads, strips: not predicted; first of", "not predicted: profile lacks label; run sextant calibrate")
+        profile.update(cores=4, kernels=[{"name": "label", "seconds_per_element": 1e-9},
+                                         {"name": "trace-contours", "seconds_per_element": 1e-8}])
+        Path("strips.json").write_text(json.dumps(profile))
+        times = {each["name"]: each["seconds"] for each in facts(label)["candidates"]}
+        self.assertAlmostEqual(times["1 rank of 1 thread, strips"], 1e-3)
+        self.assertAlmostEqual(times["1 rank of 4 threads, strips"], .25e-3)
+        self.assertGreater(times["4 ranks of 1 thread, strips"], .25e-3)  # and messages
+        # More threads than cores take turns.
+        turns = {each["name"]: each["seconds"] for each in facts(label.replace("--cores 4", "--cores 8"))["candidates"]}
+        self.assertAlmostEqual(turns["1 rank of 8 threads, strips"], .25e-3)
+        found = facts("explain contours --size 1000 --cores 4 --machine strips.json")["candidates"]
+        self.assertEqual({", ".join(each["name"].split(", ")[:2]) for each in found},
+                         {"1 rank, no messages", "2 ranks, 2x1 tiles", "4 ranks, 2x2 tiles"})
+        # Intervals cover the range of data: blank images to noise.
+        profile["kernels"] = [{"name": "label", "points": [[1000, 1, 1e-7], [1000, 256, 1e-5], [1000000, 1, 1e-4], [1000000, 256, 1e-2]]}]
+        Path("strips.json").write_text(json.dumps(profile))
+        best = facts(label)["candidates"][0]
+        self.assertAlmostEqual(best["interval"][0], .25e-4)
+        self.assertAlmostEqual(best["interval"][1], .25e-2)
+
+    def test_collectives(self):
+        for kind in ("broadcast", "scatter", "gather", "all-gather", "all-to-all", "reduce", "all-reduce", "scan", "exclusive-scan"):
+            for ranks in (1, 5):
+                found = facts(f"explain collective --kind {kind} --ranks {ranks} --count 1000 --machine das")
+                self.assertGreater(len(found["candidates"]), 0)
+        sextant("explain collective --operator max --machine das", "operator max takes no time")
+        sextant("explain collective --operator max --machine das --operator-seconds 1e-6", "all-reduce")
+        slow, fast = (facts(f"explain collective --operator max --machine das --operator-seconds {seconds}")["candidates"][0]["seconds"]
+                      for seconds in (1e-5, 1e-9))
+        self.assertGreater(slow, 2 * fast)
+        reproducible = facts("explain collective --kind reduce --reproducible --machine das")["candidates"]
+        self.assertEqual({each["name"].split(",")[0] for each in reproducible}, {"direct-send", "shift-based"})
+        # A platform's links are shared.
+        sextant("explain collective --kind broadcast --ranks 64 --machine torus-4x4x4", "on torus-4x4x4")
+
     def test_saved_plans(self):
         composite = "composite $SAMPLE -o brain.exr"
         sextant(f"{composite} --plan plan.json", "on a built-in machine")
@@ -125,6 +193,18 @@ class Plans(CommandTest):
         2 13 ranks, but ... has 12 cores <- explain --ranks 13 --machine crossbar-12-calibrated
         2 transport ...: the platform specifies where ranks run <- explain --transport mpi --machine torus-4x4x4
         2 a platform has no filter costs <- explain filter --machine torus-4x4x4
+        2 did you mean reduce <- explain collective --kind reduces
+        2 root 8: expected 0 to 7 <- explain collective --kind reduce --root 8
+        2 root has no effect here: all-reduce has no root <- explain collective --root 1
+        2 element-size has no effect here: all-reduce combines elements <- explain collective --element-size 8
+        2 operator has no effect here: gather only moves elements <- explain collective --kind gather --operator max
+        2 --operator-seconds has no effect here: ...has the cost of over <- explain collective --operator-seconds 1
+        2 only explain collective uses this option <- explain label --kind gather
+        2 only explain composite, filter, collective use this option <- explain label --ranks 2
+        2 only explain apply uses this option <- explain register --by cubic
+        2 machine has no effect here: <- explain register --machine das
+        2 cores has no effect here: <- explain collective --cores 2
+        2 frames <- explain register --frames 1
         """)
 
 

@@ -95,7 +95,7 @@ class Schemas(CommandTest):
                      "contours image.npy -o lines.geojson --ranks 2", "register movie.npy -o aligned --aligned --model nonrigid",
                      "register movie.npy -o by_rows --scan-rows --ranks 2", "register movie.npy volume.npy -o several", "info movie.npy", "machine show here.json",
                      "machine show das", "machine diff here.json here.json", "list", "explain composite --ranks 6",
-                     "explain filter --size 100x80 --ranks 4", "explain scan",
+                     "explain filter --size 100x80 --ranks 4", "explain scan", "explain label --size 100x80 --cores 2",
                      "predict compositing --algorithm direct-send --ranks 5 --machine ddr-infiniband",
                      "simulate compositing --algorithm radix-k --ranks 4 --platform crossbar-12 --clock",
                      "prove compositing --ranks 1..4", "prove scan --ranks 1..4"):

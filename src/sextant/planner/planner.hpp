@@ -46,6 +46,8 @@ class Planner {
         : machine_(std::move(machine)), wires_(std::move(wires)) {}
 
     const machine::Profile& machine() const { return machine_; }
+    /// The links of the network; null if unknown.
+    const machine::Wires* wires() const { return wires_ ? &*wires_ : nullptr; }
 
     /// Returns the configuration predicted to be fastest among those that match `requested`. A task
     /// with at most one image needs no prediction.

@@ -6,6 +6,7 @@
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/pages/plan_report.hpp"
+#include "sextant/command/schedules/explanation.hpp"
 #include "sextant/command/schedules/placement.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json_value.hpp"
@@ -14,7 +15,9 @@
 #include "sextant/filter/filter_plan.hpp"
 #include "sextant/filter/filtering.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/planner/plan_file.hpp"
 #include "sextant/planner/scan_plan.hpp"
+#include "sextant/registration/transform/array_choices.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -24,6 +27,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant::command {
 
@@ -32,44 +36,45 @@ namespace {
 constexpr int most_cores = 4096;
 /// The number of candidates that are printed without `--all`.
 constexpr std::size_t few_candidates = 12;
+constexpr const char* together = "all ranks begin at the same time";
 
 struct ExplainCommand {
     std::string what = "composite";
     int ranks = 8;
-    Elements width = 1024, height = 1024;
     std::string operator_name = "over", element = "f32", model;
     bool distributed = false;
     double density = 1;
     compositing::Tuning tuning;
     PlacementOptions placement;
-    int values = 64, cores = 8;
+    int values = 64;
     std::string times = "exponential", speedup = "1";
     FilterOptions filter;
-    std::optional<std::int64_t> depth;
+    PlannedTask task;
     bool all = false;
     std::string json;
 
     std::size_t rows() const {
         return all ? std::numeric_limits<std::size_t>::max() : few_candidates;
     }
+    /// True for a collective operation with an operator.
+    bool combines() const { return what == "collective" && sextant::combines(task.kind); }
 };
 
-const std::vector<std::string_view> of_composite = {"operator", "element", "distributed",
-                                                    "density",  "radices", "window"};
-const std::vector<std::string_view> of_filter = {"depth",  "sigma",    "derivatives",
-                                                 "kernel", "truncate", "before",
-                                                 "memory", "grid",     "distribute"};
-const std::vector<std::string_view> of_scan = {"values", "cores", "times", "speedup"};
+const std::vector<std::string_view> of_filter = {"sigma",  "derivatives", "kernel", "truncate",
+                                                 "before", "memory",      "grid",   "distribute"};
 
 Record record_of(ExplainCommand& command) {
     constexpr int most_ranks = 65536, most_values = 1 << 20, most_planes = 1 << 20;
+    constexpr Bytes most_element = 1 << 20;
     Record record;
     record.add("what", command.what, "WHAT", "operation to plan")
-        .one_of({"composite", "scan", "filter"})
+        .one_of(
+            {"composite", "filter", "scan", "collective", "label", "contours", "apply", "register"})
         .positional();
     record.add("ranks", command.ranks, "N", "number of ranks").between(1, most_ranks);
-    record.add_size("size", command.width, command.height, "width and height of each image");
-    record.add("operator", command.operator_name, "NAME", "blending operator");
+    record.add_size("size", command.task.width, command.task.height,
+                    "width and height of each image");
+    record.add("operator", command.operator_name, "NAME", "operator on pixels");
     record.add("element", command.element, "TYPE", "pixel element type")
         .one_of({"f32", "f16", "u8"});
     record.add("distributed", command.distributed,
@@ -84,19 +89,32 @@ Record record_of(ExplainCommand& command) {
     record.include(record_of(command.placement));
     record.add("values", command.values, "N", "scan: number of values of the series")
         .between(1, most_values);
-    record
-        .add("cores", command.cores, "N",
-             "scan: number of cores for ranks, threads and the operator")
+    record.add("cores", command.task.cores, "N", "number of cores for ranks and threads")
         .between(1, most_cores);
     record.add("times", command.times, "HOW",
                "scan: operator times: constant, correlated, ... or a file");
     record.add("speedup", command.speedup, "X,X",
                "scan: speedup of the operator on 1, 2, ... cores");
     record
-        .add("depth", command.depth, "PLANES",
-             "filter: number of planes of the volume; default: plan for an image")
+        .add("depth", command.task.depth, "PLANES",
+             "filter, label: number of planes; default: plan for an image")
         .between(2, most_planes);
-    Record filter = record_of(command.filter);
+    record.add("frames", command.task.frames, "N", "register, apply: number of frames")
+        .between(2, most_values);
+    record.add("by", command.task.by, registration::align_by_names(), "NAME",
+               "apply: resampling method");
+    declare_kind(record, command.task.kind).meaning = "collective: the operation";
+    record
+        .add("count", command.task.count, "N",
+             "collective: elements of each rank; all-to-all: for each rank")
+        .between(0, most_count);
+    record
+        .add("element_size", command.task.element_size, "BYTES",
+             "collective: size of an element that is only moved")
+        .between(1, most_element);
+    Record collective = record_of(command.task.collective), filter = record_of(command.filter);
+    for (const std::string_view name : {"root", "reproducible", "operator_seconds"})
+        record.fields.push_back(*collective.find(name));
     for (const std::string_view name : of_filter) {
         if (const Field* const field = filter.find(name))
             record.fields.push_back(*field);
@@ -105,20 +123,45 @@ Record record_of(ExplainCommand& command) {
 }
 
 Effects effects_of(ExplainCommand& command) {
-    return {{of_composite, "only explain composite uses this option",
-             [&] { return command.what == "composite"; }},
-            {of_filter, "only explain filter uses this option",
-             [&] { return command.what == "filter"; }},
+    const auto only = [&](const std::vector<std::string_view>& operations,
+                          const std::vector<std::string_view>& options) -> Effect {
+        return {options,
+                fmt::format("only explain {} use{} this option", fmt::join(operations, ", "),
+                            operations.size() == 1 ? "s" : ""),
+                [&command, operations] {
+                    return std::ranges::find(operations, command.what) != operations.end();
+                }};
+    };
+    return {only({"composite"}, {"distributed", "density", "radices", "window"}),
+            only({"composite", "collective"}, {"operator", "element"}),
+            only({"filter"}, of_filter),
+            only({"filter", "label"}, {"depth"}),
+            only({"scan"}, {"values", "times", "speedup"}),
+            only({"scan", "label", "contours", "apply", "register"}, {"cores"}),
+            only({"register", "apply"}, {"frames"}),
+            only({"apply"}, {"by"}),
+            only({"collective"},
+                 {"kind", "count", "element_size", "root", "reproducible", "operator_seconds"}),
+            only({"composite", "filter", "collective"}, {"ranks"}),
+            only({"composite", "filter", "label", "contours", "apply", "register"}, {"size"}),
+            only({"composite", "filter", "collective", "label", "contours"},
+                 {"model", "transport", "ranks_per_node"}),
+            only({"composite", "filter", "collective", "label", "contours", "apply"}, {"machine"}),
+            {{"operator", "element", "operator_seconds", "reproducible"},
+             fmt::format("{} only moves elements", name(command.task.kind)),
+             [&] { return command.what != "collective" || command.combines(); }},
+            {{"element_size"},
+             fmt::format("{} combines elements", name(command.task.kind)),
+             [&] { return !command.combines(); }},
+            {{"root"},
+             fmt::format("{} has no root", name(command.task.kind)),
+             [&] { return has_root(command.task.kind); }},
             {{"distribute"},
              "nothing to plan for one rank: expected --ranks 2 or more",
              [&] { return command.ranks > 1; }},
             {{"memory"},
              "expected --depth: only plans for volumes have windows",
-             [&] { return command.depth.has_value(); }},
-            {of_scan, "only explain scan uses this option", [&] { return command.what == "scan"; }},
-            {{"ranks", "size", "model", "transport", "ranks_per_node", "machine"},
-             "only explain composite and filter use this option",
-             [&] { return command.what != "scan"; }},
+             [&] { return command.task.depth.has_value(); }},
             {{"ranks_per_node"}, "threads run on one node", [&] {
                  return command.placement.transport != "threads";
              }}};
@@ -181,9 +224,22 @@ std::string to_text(const planner::Plan<Configuration>& plan, const std::string&
     return more > 0 ? text + fmt::format("  ... and {} more (--all)\n", more) : text;
 }
 
-void explain_composite(const ExplainCommand& command) {
+/// The answer of an operation, as text and as JSON.
+struct Answer {
+    std::string text;
+    Json json;
+
+    Answer(std::string shown, Json found, const std::vector<std::string>& assumptions)
+        : text(std::move(shown)), json(std::move(found)) {
+        for (const std::string& each : assumptions)
+            text += fmt::format("  assumed: {}\n", each);
+        json.set("assumptions", assumptions);
+    }
+};
+
+Answer explain_composite(const ExplainCommand& command) {
     const compositing::Task task =
-        compositing::one_image_each(command.ranks, command.width * command.height,
+        compositing::one_image_each(command.ranks, command.task.width * command.task.height,
                                     command.distributed ? compositing::Task::distributed : 0);
     const Placement placement = placement_of(command.placement, command.ranks);
     Progress progress(true);
@@ -194,10 +250,12 @@ void explain_composite(const ExplainCommand& command) {
     progress.clear();
     const std::string question =
         fmt::format("composite {} images of {}x{} ({} on {}), {}, on {}", command.ranks,
-                    command.width, command.height, command.operator_name, command.element,
+                    command.task.width, command.task.height, command.operator_name, command.element,
                     command.distributed ? "left distributed" : "collected on rank 0", plan.machine);
-    write_reports({command.json, ""}, {}, planner::to_json(plan),
-                  question + "\n" + to_text(plan, "", command.rows()), "");
+    return {question + "\n" + to_text(plan, "", command.rows()),
+            planner::json_of(plan),
+            {fmt::format("{:.4g} % of the pixels of each image are active", command.density * 100),
+             together}};
 }
 
 using Kind = scan::Distribution::Kind;
@@ -234,17 +292,20 @@ std::vector<double> speedup_from(const std::string& text) {
 
 /// Prints the configuration that a scan of a series would use, and all other configurations, with
 /// their simulated times.
-void explain_scan(const ExplainCommand& command) {
+Answer explain_scan(const ExplainCommand& command) {
     const planner::ScanPlan plan = planner::choose_scan({.values = command.values,
-                                                         .cores = command.cores,
+                                                         .cores = command.task.cores,
                                                          .times = times_from(command.times),
                                                          .speedup = speedup_from(command.speedup)});
     Json json = {{"operation", "explain scan"}, {"version", version()}};
     planner::add_plan(json, plan);
-    write_reports({command.json, ""}, {}, json.text(),
-                  fmt::format("scan {} values on {} cores\n", command.values, command.cores) +
-                      to_text(plan, "", command.rows()),
-                  "");
+    return {
+        fmt::format("scan {} values on {} cores\n", command.values, command.task.cores) +
+            to_text(plan, "", command.rows()),
+        std::move(json),
+        {fmt::format("{} operator times with a mean of {}", scan::name(plan.question.times.kind),
+                     report::to_text(plan.question.times.mean)),
+         "messages take no time"}};
 }
 
 using distributed::FilterPlan;
@@ -252,9 +313,9 @@ using distributed::FilterTask;
 
 FilterTask task_of(const ExplainCommand& command) {
     FilterTask task;
-    task.depth = command.depth.value_or(0);
+    task.depth = command.task.depth.value_or(0);
     task.filters = filters_of(command.filter, task.dimensions());
-    task.image = {command.width, command.height};
+    task.image = {command.task.width, command.task.height};
     task.ranks = command.ranks;
     task.distribute = command.filter.distribute;
     task.grid = command.filter.grid;
@@ -356,29 +417,28 @@ std::string to_text(const FilterPlan& plan, const FilterTask& task, std::size_t 
     return fmt::format("filter {}\n{}", shape_and_margin(task), to_text(plan, states, most));
 }
 
-std::string to_json(const FilterPlan& plan, const FilterTask& task) {
+Json json_of(const FilterPlan& plan, const FilterTask& task) {
     Json states = Json::array();
     for (const Transition& step : transitions_of(plan.configuration, task))
         states.add(
             {{"from", step.from}, {"to", step.to}, {"how", step.how}, {"times", step.times}});
-    Record record = results_of("explain filter");
-    record.include({{"width", task.image.width},
-                    {"height", task.image.height},
-                    {"filters", task.filters.size()},
-                    {"margin", margin_of(task)},
-                    {"outputs", task.features().size()},
-                    {"states", states},
-                    {"plan", json_of(plan)}});
-    if (task.is_volume())
-        record.include({{"depth", task.depth}}, "height")
-            .include({{"margin_z", planes_around(task)}, {"memory", plan.memory}}, "margin");
-    return sextant::to_json(record);
+    Json json = {{"operation", "explain filter"},     {"version", version()},
+                 {"width", task.image.width},         {"height", task.image.height},
+                 {"filters", task.filters.size()},    {"margin", margin_of(task)},
+                 {"outputs", task.features().size()}, {"states", std::move(states)},
+                 {"plan", distributed::json_of(plan)}};
+    if (task.is_volume()) {
+        json.set("depth", task.depth);
+        json.set("margin_z", planes_around(task));
+        json.set("memory", plan.memory);
+    }
+    return json;
 }
 
 /// Prints the plan of `sextant filter` for an image or a volume of this size: the configuration,
 /// the locations of the image, and the alternatives with their predictions; for a volume, also the
 /// windows that fit in --memory.
-void explain_filter(const ExplainCommand& command) {
+Answer explain_filter(const ExplainCommand& command) {
     const std::string& machine = command.placement.machine;
     if (!machine.empty() && is_platform(machine)) {
         throw InvalidTask(fmt::format(
@@ -398,17 +458,60 @@ void explain_filter(const ExplainCommand& command) {
                                 ? distributed::plan_windows(task, setting, command.filter.memory)
                                 : distributed::default_filter_plan(task, setting);
     progress.clear();
-    write_reports({command.json, ""}, {}, to_json(plan, task), to_text(plan, task, command.rows()),
-                  "");
+    const bool has_files = setting.machine.find_kernel("read-file", "u8") != nullptr;
+    return {to_text(plan, task, command.rows()),
+            json_of(plan, task),
+            {has_files ? "files are in the page cache" : "reading and writing files takes no time",
+             together}};
+}
+
+/// Plans an operation whose candidates are configurations in words.
+Answer explain_other(const ExplainCommand& command) {
+    const PlannedTask& task = command.task;
+    const bool is_collective = command.what == "collective";
+    const int ranks = is_collective ? command.ranks : task.cores;
+    Explained explained;
+    if (command.what == "register") {
+        explained = explain_register(task);
+    } else {
+        Placement placement = placement_of(command.placement, ranks);
+        if (!is_collective && placement.nodes.empty() &&
+            placement.machine().find(placement.within_node))
+            placement.nodes.assign(static_cast<std::size_t>(ranks), 0);
+        const planner::Setting setting{.machine = placement.machine(),
+                                       .nodes = placement.nodes,
+                                       .wires = placement.planner->wires(),
+                                       .within_node = placement.within_node,
+                                       .model = command.model};
+        std::optional<Operator> op;
+        if (command.combines())
+            op = kernel::find(command.operator_name,
+                              element_named(command.element, command.operator_name));
+        explained = is_collective                ? explain_collective(task, op, ranks, setting)
+                    : command.what == "label"    ? explain_label(task, setting)
+                    : command.what == "contours" ? explain_contours(task, setting)
+                                                 : explain_apply(task, setting);
+    }
+    Json json = {{"operation", "explain"},
+                 {"what", command.what},
+                 {"version", version()},
+                 {"task", explained.question},
+                 {"choice", explained.plan.text()}};
+    planner::add_plan(json, explained.plan, [](Json& one, const NamedConfiguration& each) {
+        one.set("name", each.name);
+    });
+    return {explained.question + "\n" + to_text(explained.plan, "", command.rows()),
+            std::move(json), explained.assumptions};
 }
 
 int run_explain(const ExplainCommand& command, const Call& call) {
-    if (command.what == "filter")
-        naming_options(call.options, [&] { explain_filter(command); });
-    else if (command.what == "scan")
-        explain_scan(command);
-    else
-        explain_composite(command);
+    naming_options(call.options, [&] {
+        const Answer answer = command.what == "composite" ? explain_composite(command)
+                              : command.what == "filter"  ? explain_filter(command)
+                              : command.what == "scan"    ? explain_scan(command)
+                                                          : explain_other(command);
+        write_reports({command.json, ""}, {}, answer.json.text(), answer.text, "");
+    });
     return 0;
 }
 
@@ -417,8 +520,15 @@ int run_explain(const ExplainCommand& command, const Call& call) {
 Operation explain_operation() {
     return declare_command<ExplainCommand>(
         "explain", "show which algorithm would be chosen, and why",
-        "  sextant explain composite --ranks 64 --machine ddr-infiniband", run_explain,
-        RunOn::one_rank);
+        "  sextant explain composite --ranks 64 --machine ddr-infiniband\n"
+        "  sextant explain filter --ranks 16 --size 4096 --sigma 3 --machine das\n"
+        "  sextant explain scan --values 64 --cores 4\n"
+        "  sextant explain collective --kind all-reduce --ranks 16 --count 1000000\n"
+        "  sextant explain label --size 4096 --cores 4\n"
+        "  sextant explain contours --size 4096 --cores 4\n"
+        "  sextant explain apply --frames 100 --size 1024 --by cubic\n"
+        "  sextant explain register --frames 100 --size 1024 --cores 4",
+        run_explain, RunOn::one_rank);
 }
 
 } // namespace sextant::command

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/schedules/explanation.hpp"
+
+#include "sextant/contour/tile_lists.hpp"
+#include "sextant/contours/merging_plan.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/planner/strips.hpp"
+#include "sextant/registration/series/division.hpp"
+#include "sextant/registration/transform/array_choices.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::command {
+
+namespace {
+
+using planner::Setting;
+using planner::StripWork;
+
+/// Returns the predicted time; its lower bound if the schedule has too many messages to evaluate.
+template <class Configuration>
+model::Span time_of(const planner::Alternative<Configuration>& alternative) {
+    if (const auto& expected = alternative.expected)
+        return {expected->seconds, expected->low, expected->high};
+    return model::Span(alternative.bound.value_or(0));
+}
+
+/// The candidates of an operation, each with the time of the busiest rank's strips and of messages.
+class Candidates {
+  public:
+    explicit Candidates(const Setting& setting) : setting_(setting) {}
+
+    /// Adds a candidate of `ranks` ranks with `threads` threads each.
+    void add(std::string name, const StripWork& work, int ranks, int threads,
+             const model::Span& messages = {}) {
+        const std::optional<model::Span> strips = planner::strip_time(
+            work, threads, setting_.nodes.empty() ? threads : ranks * threads, setting_.machine);
+        planner::Alternative<NamedConfiguration> one{.configuration = {std::move(name)}};
+        if (strips) {
+            const model::Span all = *strips + messages;
+            one.expected = {all.median, all.low, all.high};
+        } else {
+            if (messages.low > 0)
+                one.bound = messages.low;
+            one.remark =
+                fmt::format("not predicted: profile lacks {}; run sextant calibrate", work.kernel);
+        }
+        all_.push_back(std::move(one));
+    }
+
+    /// Returns the time of a collective operation by one algorithm.
+    model::Span collective(CollectiveKind kind, std::string_view algorithm, Elements count,
+                           Bytes size, int ranks) {
+        const CollectivePlan plan = plan_collective(
+            {kind, {count}, size}, {.algorithm = std::string(algorithm)}, ranks, setting_);
+        model_ = "strips and " + plan.model;
+        return time_of(plan.alternatives.front());
+    }
+
+    /// Sorts the candidates: predicted ones first, then those with the lowest bounds. Candidates
+    /// with equal times keep their order.
+    NamedPlan plan() {
+        std::ranges::stable_sort(all_, {}, [](const auto& each) {
+            return std::tuple(!each.expected, each.expected ? each.expected->seconds : 0,
+                              each.bound.value_or(0));
+        });
+        const std::string& machine = setting_.machine.name;
+        return {.configuration = all_.front().configuration,
+                .reason =
+                    fmt::format("{} of {} by {} on {}",
+                                all_.front().expected ? "fastest" : "not predicted; first",
+                                report::counted(std::ssize(all_), "candidate"), model_, machine),
+                .model = model_,
+                .machine = machine,
+                .alternatives = std::move(all_)};
+    }
+
+  private:
+    const Setting& setting_;
+    std::string model_ = "strips";
+    std::vector<planner::Alternative<NamedConfiguration>> all_;
+};
+
+/// The largest number of ranks to compare. A node rarely has more cores, and predictions for more
+/// ranks take seconds.
+constexpr int most_ranks = 512;
+
+/// Returns the divisors of the number of cores up to a limit, in ascending order.
+std::vector<int> divisors(int cores, int most = most_ranks) {
+    std::vector<int> all;
+    for (int each = 1; each <= std::min(cores, most); ++each) {
+        if (cores % each == 0)
+            all.push_back(each);
+    }
+    return all;
+}
+
+/// Plans the merging of the lists of tiles, with entries of `size` bytes.
+distributed::MergingPlan merging(const Grid& grid, double density, Bytes size,
+                                 const Setting& setting) {
+    return distributed::plan_merging(grid, density,
+                                     {.machine = setting.machine,
+                                      .element_size = size,
+                                      .nodes = setting.nodes,
+                                      .wires = setting.wires,
+                                      .within_node = setting.within_node,
+                                      .model = setting.model});
+}
+
+/// Adds a candidate of tiles for each pattern that merges them. `more`: the time of other messages.
+void add_patterns(Candidates& candidates, const StripWork& work, const Grid& grid,
+                  const distributed::MergingPlan& plan, const model::Span& more) {
+    for (const auto& each : plan.alternatives) {
+        if (each.expected)
+            candidates.add(fmt::format("{}, {}x{} tiles, {}", report::counted(grid.ranks(), "rank"),
+                                       grid.columns, grid.rows, each.configuration->name),
+                           work, grid.ranks(), 1, time_of(each) + more);
+    }
+}
+
+std::string shape_text(const PlannedTask& task) {
+    return task.depth
+               ? fmt::format("volume of {}x{}x{} voxels", task.width, task.height, *task.depth)
+               : fmt::format("image of {}x{} pixels", task.width, task.height);
+}
+
+/// States where ranks are. Setting::nodes is empty if the profile has no costs within a node.
+std::string places(const Setting& setting) {
+    if (setting.nodes.empty())
+        return "each rank is on its own node";
+    const auto on_first = std::ranges::count(setting.nodes, setting.nodes.front());
+    return fmt::format("ranks are {}, at most {} on a node; more threads than cores take turns",
+                       setting.within_node == machine::Link::same_process ? "threads" : "processes",
+                       on_first);
+}
+
+constexpr const char* in_memory = "times exclude reading and writing files";
+
+} // namespace
+
+Explained explain_collective(const PlannedTask& task, const std::optional<Operator>& op, int ranks,
+                             const Setting& setting) {
+    const bool has_cost =
+        op && setting.machine.find_operator(op->name, channels(op->element)) != nullptr;
+    const bool states_cost = task.collective.operator_seconds > 0;
+    if (has_cost && states_cost)
+        throw InvalidTask(fmt::format("operator_seconds has no effect here: {} has the cost of {}",
+                                      setting.machine.name, op->name));
+    const CollectivePlan plan = plan_collective({task.kind, {task.count}, task.element_size, op},
+                                                task.collective, ranks, setting);
+    const Bytes size = op ? op->element.size : task.element_size;
+    Explained explained{
+        .question =
+            fmt::format("{} of {} per rank, {} each, on {}{}", name(task.kind),
+                        report::counted(task.count, "element"), report::counted(size, "byte"),
+                        report::counted(ranks, "rank"),
+                        has_root(task.kind) ? fmt::format(", root {}", task.collective.root) : ""),
+        .plan = {.configuration = {plan.text()},
+                 .reason = plan.reason,
+                 .model = plan.model,
+                 .machine = plan.machine,
+                 .rivals = plan.rivals},
+        .assumptions = {"all ranks call the operation at the same time, with equal counts",
+                        "links and memory are otherwise idle"}};
+    for (const auto& each : plan.alternatives)
+        explained.plan.alternatives.push_back({.configuration = {each.configuration.text()},
+                                               .bound = each.bound,
+                                               .expected = each.expected,
+                                               .remark = each.remark});
+    if (op && !has_cost && !states_cost)
+        explained.assumptions.push_back(fmt::format(
+            "operator {} takes no time: profile lacks it; state --operator-seconds", op->name));
+    return explained;
+}
+
+Explained explain_label(const PlannedTask& task, const Setting& setting) {
+    // Runs of equal samples per 1024 samples: of an almost empty image, of blobs, and of noise.
+    constexpr int least = 1, usual = 24, most = 256;
+    // Per 1024 samples of the border of strips: components that touch it.
+    constexpr Elements touching = 16;
+    constexpr double frontier = 1.5; // list entries per pixel of a tile's border
+    const char* const parts = task.depth ? "slabs" : "strips";
+    const Elements samples = task.samples();
+    const Elements border = task.width * (task.depth ? task.height : 1);
+    Candidates candidates(setting);
+    const auto add = [&](int ranks, int threads) {
+        const std::string name = fmt::format("{} of {}, {}", report::counted(ranks, "rank"),
+                                             report::counted(threads, "thread"), parts);
+        const Elements own = (samples + ranks - 1) / ranks;
+        const StripWork work{"label", "f32", own, usual, least, most};
+        if (ranks == 1)
+            return candidates.add(name, work, 1, threads);
+        const model::Span labels = candidates.collective(CollectiveKind::gather, "flat-gather", own,
+                                                         sizeof(std::uint32_t), ranks);
+        constexpr Bytes pair = 2 * sizeof(std::uint64_t);
+        candidates.add(name, work, ranks, threads,
+                       labels + candidates.collective(CollectiveKind::all_gather,
+                                                      "direct-all-gather",
+                                                      border * touching / 1024 + 1, pair, ranks));
+        if (task.depth || threads > 1)
+            return;
+        const Grid grid = near_square(ranks, task.width, task.height);
+        add_patterns(candidates, work, grid,
+                     merging(grid, frontier, sizeof(contour::BorderPixel), setting), labels);
+    };
+    add(1, task.cores);
+    for (const int ranks : divisors(task.cores)) {
+        if (task.cores > 1)
+            add(ranks, ranks > 1 ? task.cores / ranks : 1);
+    }
+    return {
+        .question =
+            fmt::format("label {} on {}", shape_text(task), report::counted(task.cores, "core")),
+        .plan = candidates.plan(),
+        .assumptions = {
+            fmt::format("the time depends on the data: {} to {} runs of foreground per 1024 "
+                        "samples, usually {} (a run predicts its time from its first slab)",
+                        least, most, usual),
+            fmt::format("{} components per 1024 samples touch the border of a rank's {}; rank 0 "
+                        "receives all labels",
+                        touching, parts),
+            places(setting), in_memory}};
+}
+
+Explained explain_contours(const PlannedTask& task, const Setting& setting) {
+    constexpr int least = 1, usual = 64, most = 128; // edge pixels per 1024 pixels
+    constexpr double crossings = .05, edges = .1;    // list entries per pixel of a tile's border
+    Candidates candidates(setting);
+    for (const int ranks : divisors(task.cores)) {
+        const Elements own = (task.samples() + ranks - 1) / ranks;
+        const StripWork work{"trace-contours", "f32", own, usual, least, most};
+        if (ranks == 1) {
+            candidates.add("1 rank, no messages", work, 1, 1);
+            continue;
+        }
+        const Grid grid = near_square(ranks, task.width, task.height);
+        const distributed::MergingPlan hysteresis =
+            merging(grid, edges, sizeof(contour::BorderPixel), setting);
+        const model::Span points =
+            candidates.collective(CollectiveKind::gather, "flat-gather", own * usual / 1024 + 1,
+                                  2 * sizeof(Elements), ranks);
+        add_patterns(candidates, work, grid,
+                     merging(grid, crossings, sizeof(contour::Crossing), setting),
+                     points + time_of(hysteresis.alternatives.front()));
+    }
+    return {.question = fmt::format("trace the contours of {} on {}", shape_text(task),
+                                    report::counted(task.cores, "core")),
+            .plan = candidates.plan(),
+            .assumptions = {
+                fmt::format("the time depends on the data: {} to {} edge pixels per 1024 pixels, "
+                            "usually {}; sigma 1",
+                            least, most, usual),
+                fmt::format("{} contours and {} edges per pixel of a tile's border enter the tile",
+                            crossings, edges),
+                places(setting), in_memory}};
+}
+
+Explained explain_apply(const PlannedTask& task, const Setting& setting) {
+    std::string kernel = "resample-";
+    for (const auto& each : registration::align_by_names()) {
+        if (each.value == task.by)
+            kernel += each.name;
+    }
+    Candidates candidates(setting);
+    for (const int parts : divisors(task.cores, task.cores)) {
+        const int threads = task.cores / parts; // the largest first
+        candidates.add(fmt::format("{}, blocks of rows", report::counted(threads, "thread")),
+                       {kernel, "f32", task.frames * task.width * task.height}, 1, threads);
+    }
+    return {.question = fmt::format("apply motions to {} of {}x{} pixels on {}",
+                                    report::counted(task.frames, "frame"), task.width, task.height,
+                                    report::counted(task.cores, "core")),
+            .plan = candidates.plan(),
+            .assumptions = {"the result has the shape of the frames", places(setting), in_memory}};
+}
+
+Explained explain_register(const PlannedTask& task) {
+    constexpr double factor = 2; // between machines
+    const registration::FrameCosts costs =
+        registration::default_costs({task.width, task.height}, 3, false);
+    NamedPlan plan{.reason = "fastest division by times per pixel, as in a run of register"};
+    for (const registration::Division& each :
+         registration::divisions(task.cores, task.frames, costs)) {
+        plan.alternatives.push_back(
+            {.configuration = {fmt::format("{} of {}{}", report::counted(each.ranks, "rank"),
+                                           report::counted(each.threads, "thread"),
+                                           each.threads == 1   ? ""
+                                           : each.whole_frames ? ", whole frames"
+                                                               : ", strips of rows")},
+             .expected = {{each.expected, each.expected / factor, each.expected * factor}}});
+    }
+    plan.configuration = plan.alternatives.front().configuration;
+    return {.question = fmt::format("register {} of {}x{} pixels on {}",
+                                    report::counted(task.frames, "frame"), task.width, task.height,
+                                    report::counted(task.cores, "core")),
+            .plan = std::move(plan),
+            .assumptions = {
+                "rigid motions, each frame registered to 3 earlier ones; more stages take longer",
+                "times per pixel of one machine; those of others are up to twice as short or long, "
+                "for all candidates alike"}};
+}
+
+} // namespace sextant::command
