@@ -15,8 +15,18 @@ namespace sextant::command {
 
 namespace {
 
+/// Formats a row, broken between words into lines of at most 100 characters.
 std::string row(std::string_view left, std::string_view right) {
-    return fmt::format("  {:<26} {}\n", left, right);
+    constexpr std::size_t widest = 100;
+    std::string text = fmt::format("  {:<26} {}", left, right);
+    for (std::size_t line = 0; text.size() - line > widest;) {
+        const std::size_t space = text.rfind(' ', line + widest);
+        if (space == std::string::npos || space <= line + 29)
+            break;
+        text.replace(space, 1, "\n" + std::string(29, ' '));
+        line = space + 1;
+    }
+    return text + "\n";
 }
 
 std::string command_row(std::string_view name, std::string_view summary) {
