@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/probe.hpp"
 
+#include "sextant/calibrate/completion.hpp"
 #include "sextant/calibrate/estimate.hpp"
 #include "sextant/calibrate/rig.hpp"
 #include "sextant/calibrate/this_machine.hpp"
 #include "sextant/comm/communicator.hpp"
+#include "sextant/comm/execute.hpp"
 #include "sextant/comm/waiting.hpp"
+#include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/machine/interpolate.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/machine/profile_file.hpp"
+#include "sextant/model/work_costs.hpp"
+#include "sextant/planner/planner.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
+#include <chrono>
 #include <map>
 #include <string>
 #include <utility>
@@ -166,154 +171,6 @@ void smooth(Measurements& measured) {
     }
 }
 
-/// The ratios of measured times to those of the built-in machine, by size.
-class Ratios {
-  public:
-    void add(std::int64_t size, Seconds measured, Seconds built_in) {
-        if (measured > 0 && built_in > 0)
-            by_size_.emplace(std::log2(static_cast<double>(size) + 1), measured / built_in);
-    }
-    bool empty() const { return by_size_.empty(); }
-
-    /// Interpolates in the logarithm of the size. Beyond the measured sizes, returns the ratio of
-    /// the nearest one; 1 if nothing was measured.
-    double at(std::int64_t size) const {
-        if (empty())
-            return 1;
-        const double wanted = std::log2(static_cast<double>(size) + 1);
-        const auto above = by_size_.lower_bound(wanted);
-        if (above == by_size_.end() || above == by_size_.begin())
-            return above == by_size_.end() ? by_size_.rbegin()->second : above->second;
-        const auto below = std::prev(above);
-        return std::lerp(below->second, above->second,
-                         (wanted - below->first) / (above->first - below->first));
-    }
-
-  private:
-    std::map<double, double> by_size_;
-};
-
-machine::Value times(const machine::Value& value, double factor) {
-    return {value.median * factor, value.low * factor, value.high * factor, value.samples};
-}
-
-/// Extends a measured curve beyond its sizes by the built-in curve, scaled to the measured one;
-/// `usual`: the ratios to use if nothing was measured.
-void extend(machine::Curve& curve, const machine::Curve& built_in, const Ratios& usual) {
-    std::vector<machine::Point>& points = curve.points;
-    Ratios ratios;
-    for (const machine::Point& point : points)
-        ratios.add(point.bytes, point.seconds.median,
-                   machine::at_size(built_in.points, point.bytes).median);
-    const bool known = !points.empty();
-    const Bytes first = known ? points.front().bytes : 0, last = known ? points.back().bytes : 0;
-    for (const machine::Point& point : built_in.points) {
-        const double factor = (ratios.empty() ? usual : ratios).at(point.bytes);
-        if (!known || point.bytes < first || point.bytes > last)
-            points.push_back({point.bytes, point.block, times(point.seconds, factor)});
-    }
-    std::sort(points.begin(), points.end(),
-              [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
-}
-
-void complete(machine::LinkCosts& measured, const machine::LinkCosts& built_in) {
-    const auto find = [](auto& costs, const machine::Curve& like) {
-        return std::find_if(costs.curves.begin(), costs.curves.end(), [&](const auto& curve) {
-            return curve.path == like.path && curve.layout == like.layout &&
-                   curve.strategy == like.strategy;
-        });
-    };
-    Ratios usual; // of whole contiguous messages
-    for (const machine::Curve& curve : measured.curves) {
-        const auto known = find(built_in, curve);
-        if (curve.path != machine::Path::full || known == built_in.curves.end() ||
-            curve.strategy != machine::Strategy::contiguous)
-            continue;
-        for (const machine::Point& point : curve.points)
-            usual.add(point.bytes, point.seconds.median,
-                      machine::at_size(known->points, point.bytes).median);
-    }
-    for (const machine::Curve& curve : built_in.curves) {
-        auto found = find(measured, curve);
-        if (found == measured.curves.end()) {
-            measured.curves.push_back({curve.path, curve.layout, curve.strategy, {}, {}});
-            found = std::prev(measured.curves.end());
-        }
-        extend(*found, curve, usual);
-    }
-}
-
-/// Extends the passes of an operator like a curve, for each number of operands.
-void extend(machine::Work& work, const machine::Work& built_in, const Ratios& ratios) {
-    std::map<int, std::pair<Elements, Elements>> measured; // first and last size, by operands
-    for (const machine::Pass& pass : work.passes) {
-        auto& [first, last] = measured.try_emplace(pass.operands, pass.elements, 0).first->second;
-        last = pass.elements;
-    }
-    for (const machine::Pass& pass : built_in.passes) {
-        const auto known = measured.find(pass.operands);
-        if (known == measured.end() || pass.elements < known->second.first ||
-            pass.elements > known->second.second)
-            work.passes.push_back(
-                {pass.elements, pass.operands, times(pass.seconds, ratios.at(pass.elements))});
-    }
-    std::sort(work.passes.begin(), work.passes.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.elements, a.operands) < std::pair(b.elements, b.operands);
-    });
-}
-
-/// Completes the costs of work that was measured at too few sizes for extrapolation, or not at all,
-/// by those of the built-in machine, which are scaled by the measured passes of `over`.
-void complete(std::vector<machine::Work>& measured, const std::vector<machine::Work>& built_in,
-              const Ratios& ratios) {
-    constexpr Elements usual = 1 << 16;
-    for (const machine::Work& known : built_in) {
-        const auto found = std::find_if(measured.begin(), measured.end(), [&](const auto& own) {
-            return own.name == known.name && own.element == known.element;
-        });
-        machine::Work& work =
-            found == measured.end()
-                ? measured.emplace_back(machine::Work{known.name, known.element, {}, {}, {}, {}})
-                : *found;
-        if (known.seconds_per_element &&
-            (work.passes.empty() || work.passes.front().elements == work.passes.back().elements)) {
-            work.passes.clear();
-            work.seconds_per_element = times(*known.seconds_per_element, ratios.at(usual));
-        } else {
-            extend(work, known, ratios);
-        }
-    }
-    std::erase_if(measured, [](const machine::Work& work) {
-        return !work.seconds_per_element &&
-               (work.passes.empty() || work.passes.front().elements == work.passes.back().elements);
-    });
-}
-
-/// Completes a profile of few measurements by the built-in machine's costs, scaled to the measured
-/// ones.
-void complete(machine::Profile& measured, bool with_work) {
-    const machine::Profile& built_in = machine::built_in();
-    for (machine::LinkCosts& link : measured.links) {
-        if (const machine::LinkCosts* known = built_in.find(link.link))
-            complete(link, *known);
-    }
-    if (!with_work)
-        return;
-    const machine::Work& over = *built_in.find_operator("over", "f32");
-    Ratios ratios;
-    if (const machine::Work* own = measured.find_operator("over", "f32")) {
-        for (const machine::Pass& pass : own->passes) {
-            if (pass.operands == 2)
-                ratios.add(pass.elements, pass.seconds.median,
-                           machine::at_pass(over.passes, pass.elements, 2).median);
-        }
-    }
-    complete(measured.operators, built_in.operators, ratios);
-    complete(measured.kernels, built_in.kernels, ratios);
-    if (measured.copies.empty())
-        measured.copies = built_in.copies;
-}
-
 /// Measures one class of links, and operators, kernels and copies if `what` includes them. The
 /// result is empty on ranks that only wait, or if the time was too short.
 std::optional<machine::Profile> measure_link(const Communicator& communicator, Link link,
@@ -337,6 +194,63 @@ std::optional<machine::Profile> measure_link(const Communicator& communicator, L
     }
     communicator.barrier();
     return costs;
+}
+
+/// Returns the time of Direct-Send on all ranks, relative to its prediction, for images of the
+/// given number of pixels. Collective.
+machine::Point measure_schedule(const Communicator& communicator, const RankLayout& layout,
+                                planner::Planner& planner, Elements pixels, int runs) {
+    constexpr int warm_up = 2;
+    const Operator& over = kernel::find("over");
+    const auto task = compositing::one_image_each(communicator.size(), pixels);
+    const compositing::Configuration direct{&compositing::find("direct-send"), {}};
+    const Bytes bytes = pixels * over.element.size;
+    Memory image = communicator.memory(bytes);
+    Execution execution(
+        communicator,
+        compositing::program(*direct.algorithm, task, direct.tuning, communicator.rank()), over);
+    execution.bind(0, std::as_const(image).bytes());
+    std::vector<Seconds> times;
+    for (int i = -warm_up; i < runs; ++i) {
+        write_anew(image.bytes());
+        communicator.barrier();
+        const auto begin = std::chrono::steady_clock::now();
+        execution.run();
+        const std::chrono::duration<double> own = std::chrono::steady_clock::now() - begin;
+        const std::vector<Seconds> all = communicator.all_gather(own.count());
+        if (i >= 0)
+            times.push_back(*std::max_element(all.begin(), all.end()));
+    }
+    const Seconds predicted =
+        planner
+            .seconds(task, direct,
+                     {.operator_name = "over",
+                      .element_name = "f32",
+                      .element_size = over.element.size,
+                      .nodes = layout.nodes,
+                      .within_node = layout.reads_all ? Link::same_process : Link::same_node})
+            .value_or(0);
+    const double ratio = predicted > 0 ? median(times) / predicted : 1;
+    return {bytes, bytes, {ratio, ratio, ratio, runs}};
+}
+
+/// Measures whole schedules if some node has more ranks than cores: the time to switch between
+/// ranks is in no single message. Collective.
+void measure_crowding(const Communicator& communicator, const RankLayout& layout,
+                      machine::Profile& profile, Seconds budget) {
+    const int ranks = communicator.size();
+    if (!model::crowd_of(profile, layout.nodes, ranks,
+                         layout.reads_all ? Link::same_process : Link::same_node)
+             .takes_turns())
+        return;
+    planner::Planner planner(profile);
+    const bool quick = budget < .1;
+    for (const Elements pixels : {1 << 10, 1 << 14, 1 << 16, 1 << 18}) {
+        if (quick && pixels > 1 << 16)
+            break;
+        profile.crowding.push_back(
+            measure_schedule(communicator, layout, planner, pixels, quick ? 3 : 9));
+    }
 }
 
 /// True if every rank can allocate the memory needed for measuring. Collective.
@@ -383,6 +297,7 @@ std::optional<machine::Profile> measure_quickly(const Communicator& communicator
         add_costs(profile, costs, what.work);
         what.work = false;
     }
+    measure_crowding(communicator, layout, profile, budget);
     profile.origin.method =
         fmt::format("probed in {:g} s on {} ranks", budget, communicator.size());
     return profile;

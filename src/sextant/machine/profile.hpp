@@ -180,6 +180,9 @@ struct Profile {
     std::string state; ///< state of the machine, which varies; empty if not observed
     Value state_probe; ///< round trip of 64 KiB that identifies the state, in seconds
     Origin origin;     ///< origin of values without an origin of their own
+    /// The measured time of whole schedules on more ranks than cores, divided by their prediction
+    /// (`seconds` is this ratio), by the size of each rank's data; empty if not measured.
+    std::vector<Point> crowding;
     std::vector<LinkCosts> links;
     std::vector<Work> operators, kernels;
     std::vector<CopyRate> copies;

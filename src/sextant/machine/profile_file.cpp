@@ -245,6 +245,8 @@ Profile profile_of(const JsonField& field) {
     profile.mpi_version = field.text_or("mpi_version", "");
     profile.transport = field.text_or("transport", "");
     profile.state = field.text_or("state", "");
+    if (const auto crowding = field.find("crowding"))
+        profile.crowding = points_of(*crowding);
     if (const auto probe = field.find("state_probe"))
         profile.state_probe = value_of(*probe);
     profile.origin = {field.at("date").text(), field.at("method").text()};

@@ -156,6 +156,8 @@ Json json_of(const Profile& profile) {
     put_text(json, "state", profile.state);
     if (!(profile.state_probe == Value{}))
         json.set("state_probe", json_of(profile.state_probe));
+    if (!profile.crowding.empty())
+        put_list(json, "crowding", profile.crowding);
     put_origin(json, profile.origin);
     put_list(json, "operators", profile.operators);
     put_list(json, "kernels", profile.kernels);

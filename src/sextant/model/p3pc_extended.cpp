@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/model/p3pc_extended.hpp"
 
+#include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/topology.hpp"
 #include "sextant/model/critical_path.hpp"
 #include "sextant/model/message.hpp"
@@ -213,7 +214,8 @@ class InNetwork {
     /// Predicts without contention if the profile has no network.
     Prediction predict() {
         const double use = contention_.known() && !question_.least ? settled_use() : 0;
-        Prediction prediction = with_remarks(at_use(question_, use), pricing_.lookup());
+        Prediction prediction =
+            scaled(with_remarks(at_use(question_, use), pricing_.lookup()), crowding());
         if (!contention_.known() && !question_.wires) {
             prediction.remarks.push_back("contention is not modelled: the profile of " +
                                          question_.machine.name + " describes no network");
@@ -222,6 +224,42 @@ class InNetwork {
     }
 
   private:
+    /// Returns the factor by which schedules take longer if ranks take turns on cores: switching
+    /// between ranks also costs time and caches. Lower bounds get its minimum.
+    double crowding() const {
+        const auto& measured = question_.machine.crowding;
+        const machine::Link within =
+            shares_memory(question_) ? machine::Link::same_process : machine::Link::same_node;
+        if (measured.empty() || !crowd_of(question_.machine, question_.nodes,
+                                          static_cast<int>(question_.schedule.size()), within)
+                                     .takes_turns())
+            return 1;
+        const auto lower = [](const machine::Point& a, const machine::Point& b) {
+            return a.seconds.median < b.seconds.median;
+        };
+        const auto [least, most] = std::minmax_element(measured.begin(), measured.end(), lower);
+        if (question_.least)
+            return least->seconds.median;
+        Elements largest = 0;
+        for (const Program& program : question_.schedule) {
+            for (const BufferSpec& buffer : program.buffers)
+                largest = std::max(largest, buffer.role == Role::scratch ? 0 : buffer.size);
+        }
+        return std::clamp(machine::at_size(measured, largest * question_.element_size).median,
+                          least->seconds.median, most->seconds.median);
+    }
+
+    static Prediction scaled(Prediction prediction, double factor) {
+        if (factor == 1)
+            return prediction;
+        for (Seconds* time : {&prediction.seconds, &prediction.low, &prediction.high})
+            *time *= factor;
+        for (Event& event : prediction.timeline.events)
+            event.begin *= factor, event.end *= factor;
+        prediction.timeline.duration *= factor;
+        return prediction;
+    }
+
     Prediction at_use(const Question& question, double use) {
         const auto price = [&](const Message& message) {
             MessageCost cost = pricing_(message);

@@ -47,10 +47,6 @@ std::vector<int> groups_of(const Program& program) {
 
 } // namespace
 
-int RoundLoads::node_of(int rank) const {
-    return setting_.nodes.empty() ? rank : setting_.nodes[static_cast<std::size_t>(rank)];
-}
-
 double RoundLoads::bytes_of(const Program& program, const Step& message) const {
     return setting_.density * static_cast<double>(program.bytes_of(message, setting_.element_size));
 }
@@ -74,8 +70,7 @@ RoundLoads::Rounds RoundLoads::rounds_of(const Candidate& candidate, const Progr
         key = mixed(key, static_cast<std::uint64_t>(step.peer) * 2 + (sends ? 1 : 0));
         key = mixed(key, static_cast<std::uint64_t>(program.elements_of(step)));
         path.clear();
-        setting_.wires->route(node_of(sends ? rank : step.peer), node_of(sends ? step.peer : rank),
-                              path);
+        setting_.wires->route(sends ? rank : step.peer, sends ? step.peer : rank, path);
         for (const int link : path) {
             Load& load = loads[{group, link}];
             load.bytes += bytes_of(program, step);
@@ -114,7 +109,7 @@ void RoundLoads::load(const Candidate& candidate, const Rounds& rounds) {
             if (step.verb != Verb::send || links.empty())
                 continue;
             path.clear();
-            setting_.wires->route(node_of(rank), node_of(step.peer), path);
+            setting_.wires->route(rank, step.peer, path);
             for (const int link : path) {
                 Load& load = links[static_cast<std::size_t>(link)];
                 load.bytes += bytes_of(program, step);

@@ -42,7 +42,6 @@ class RoundLoads {
         double bytes = 0;
         int messages = 0;
     };
-    int node_of(int rank) const;
     double bytes_of(const Program& program, const Step& message) const;
 
     const Setting& setting_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/campaign.hpp"
+#include "sextant/calibrate/completion.hpp"
 #include "sextant/calibrate/estimate.hpp"
 #include "sextant/calibrate/validation.hpp"
 #include "sextant/comm/agreement.hpp"
@@ -174,8 +175,21 @@ std::string path_of_state(const std::string& path, std::size_t state) {
     return file.replace_filename(name).string();
 }
 
+/// States in the name of a profile, which plans print, that many of its values did not converge.
+void mark_if_provisional(Profile& profile) {
+    constexpr double wide = .1;
+    const machine::Precision worth = machine::worth_of(profile, wide);
+    if (4 * worth.wide > worth.values)
+        profile.name += fmt::format(" (provisional: {} of {} values did not converge to {:g} %)",
+                                    worth.wide, worth.values, 100 * wide);
+}
+
 std::vector<Profile> write_profiles(const std::string& path, std::span<const Profile> launches) {
-    const std::vector<Profile> states = calibrate::merged(launches);
+    std::vector<Profile> states = calibrate::merged(launches);
+    for (Profile& state : states) {
+        mark_if_provisional(state);
+        calibrate::complete(state, true);
+    }
     for (std::size_t i = 0; i < states.size(); ++i)
         write_text(path_of_state(path, i), machine::text_with_launches(states[i], launches));
     return states;
