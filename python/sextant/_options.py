@@ -124,7 +124,8 @@ class LabelOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        If this machine has no profile, measure it once, for about a second.
+        If this machine has no profile, measure it for a tenth of the time of the work, at most
+        a second.
     """
     neighbours: Literal["4", 4, "8", 8, "6", 6, "18", 18, "26", 26]
     by_value: bool
@@ -199,7 +200,8 @@ class FilterOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        If this machine has no profile, measure it once, for about a second.
+        If this machine has no profile, measure it for a tenth of the time of the work, at most
+        a second.
     """
     derivatives: Texts
     kernel: Literal["gaussian", "p3pc"]
@@ -240,7 +242,8 @@ class ContoursOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        If this machine has no profile, measure it once, for about a second.
+        If this machine has no profile, measure it for a tenth of the time of the work, at most
+        a second.
     """
     sigma: float
     quantiles: Pair
@@ -283,7 +286,8 @@ class CompositeOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        If this machine has no profile, measure it once, for about a second.
+        If this machine has no profile, measure it for a tenth of the time of the work, at most
+        a second.
     plan : path, optional
         Read the plan from this file.
     density : float, default: 1
@@ -373,7 +377,7 @@ class CalibrateOptions(TypedDict, total=False):
 class ExplainOptions(TypedDict, total=False):
     r"""
     ranks : int, default: 8
-        Number of ranks (1 to 16384).
+        Number of ranks (1 to 65536).
     size : (int, int), int or str, default: (1024, 1024)
         Width and height of each image.
     operator : str, default: "over"
@@ -393,7 +397,7 @@ class ExplainOptions(TypedDict, total=False):
     transport : {"mpi", "threads"}, optional
         Transport; default: that of the given machine, else mpi.
     ranks_per_node : int, optional
-        Number of ranks on each node, for mpi; default: 1 (1 to 16384).
+        Number of ranks on each node, for mpi; default: 1 (1 to 65536).
     machine : path, optional
         Profile or platform: a file or an installed name; default: this machine.
     values : int, default: 64
@@ -410,7 +414,7 @@ class ExplainOptions(TypedDict, total=False):
         Register, apply: number of frames.
     by : {"bilinear", "cubic", "lanczos", "shift", "splat"}, default: "bilinear"
         Apply: resampling method.
-    kind : {"broadcast", "scatter", "gather", "all-gather", "all-to-all", "reduce", "all-reduce", "scan", "exclusive-scan"}, default: "all-reduce"
+    kind : {"broadcast", "scatter", "gather", "all-gather", "all-to-all", "reduce", "all-reduce", "reduce-scatter", "scan", "exclusive-scan"}, default: "all-reduce"
         Collective: the operation.
     count : int, default: 1048576
         Collective: elements of each rank; all-to-all: for each rank.
@@ -458,7 +462,7 @@ class ExplainOptions(TypedDict, total=False):
     depth: int
     frames: int
     by: Literal["bilinear", "cubic", "lanczos", "shift", "splat"]
-    kind: Literal["broadcast", "scatter", "gather", "all-gather", "all-to-all", "reduce", "all-reduce", "scan", "exclusive-scan"]
+    kind: Literal["broadcast", "scatter", "gather", "all-gather", "all-to-all", "reduce", "all-reduce", "reduce-scatter", "scan", "exclusive-scan"]
     count: int
     element_size: int
     root: int
@@ -489,7 +493,7 @@ class SimulateOptions(TypedDict, total=False):
     alpha : float, optional
         2-lev-rec: divide p ranks into p^alpha parts; default: one part per row (0.01 to 0.99).
     ranks : int, default: 8
-        Number of ranks (1 to 16384).
+        Number of ranks (1 to 131072).
     elements : int, default: 1048576
         Number of pixels or values.
     element_size : int, default: 16
@@ -624,7 +628,8 @@ class FeaturesOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        If this machine has no profile, measure it once, for about a second.
+        If this machine has no profile, measure it for a tenth of the time of the work, at most
+        a second.
     """
     kernel: Literal["gaussian", "p3pc"]
     truncate: float
@@ -654,7 +659,8 @@ class CannyOptions(TypedDict, total=False):
     machine : path, optional
         Machine profile for predictions; default: this machine's.
     probe : {"now", "kept", "off"}, default: "kept"
-        If this machine has no profile, measure it once, for about a second.
+        If this machine has no profile, measure it for a tenth of the time of the work, at most
+        a second.
     """
     sigma: float
     quantiles: Pair

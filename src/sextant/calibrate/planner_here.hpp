@@ -11,6 +11,8 @@
 
 namespace sextant::calibrate {
 
+inline constexpr Seconds any_work = std::numeric_limits<Seconds>::infinity();
+
 /// Returns the planner for the ranks of this communicator: planner::default_planner with the
 /// profile `machine`, or with this machine's profile. If there is no profile, probes this machine:
 /// for a tenth of the time that the work is expected to take, but for at least 20 ms and at most
@@ -29,9 +31,7 @@ namespace sextant::calibrate {
 /// Collective.
 planner::DefaultPlanner planner_here(const Communicator& communicator,
                                      const std::vector<int>& nodes, const std::string& machine,
-                                     planner::Probing probing, Seconds work);
-
-inline constexpr Seconds any_work = std::numeric_limits<Seconds>::infinity();
+                                     planner::Probing probing, Seconds work = any_work);
 
 /// A rough estimate of the time to process data, for planner_here: memory is read and written a few
 /// times at eight gigabytes per second.

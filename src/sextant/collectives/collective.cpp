@@ -527,8 +527,8 @@ std::size_t Collective::choose(std::span<const Candidate> candidates,
         return 0;
     }
     const std::vector<int> nodes = nodes_of(communicator_);
-    const planner::DefaultPlanner usual = calibrate::planner_here(
-        communicator_, nodes, options.machine, options.probing, calibrate::any_work);
+    const planner::DefaultPlanner usual =
+        calibrate::planner_here(communicator_, nodes, options.machine, options.probing);
     std::size_t chosen = 0;
     agree(communicator_, [&] {
         if (communicator_.rank() == 0)

@@ -139,9 +139,8 @@ class Field {
     /// Predicts the times on rank 0, which prints them. Collective.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
-        const auto planner = calibrate::planner_here(communicator_, nodes, "",
-                                                     planner::Probing::now, calibrate::any_work)
-                                 .planner;
+        const auto planner =
+            calibrate::planner_here(communicator_, nodes, "", planner::Probing::now).planner;
         agree(communicator_, [&] {
             if (communicator_.rank() > 0)
                 return;

@@ -199,8 +199,8 @@ class Field {
         const std::vector<int> nodes = nodes_of(communicator_);
         std::vector<planner::DefaultPlanner> by_carrier;
         for (const Carrier& carrier : carriers_)
-            by_carrier.push_back(calibrate::planner_here(
-                carrier.communicator, nodes, "", planner::Probing::now, calibrate::any_work));
+            by_carrier.push_back(
+                calibrate::planner_here(carrier.communicator, nodes, "", planner::Probing::now));
         agree(communicator_, [&] {
             if (communicator_.rank() > 0)
                 return;

@@ -136,8 +136,8 @@ class Field {
     distributed::FilterPlan planned() const {
         const bool threads = communicator_.shares_memory();
         const std::vector<int> nodes = nodes_of(communicator_);
-        const planner::DefaultPlanner usual = calibrate::planner_here(
-            communicator_, nodes, "", planner::Probing::now, calibrate::any_work);
+        const planner::DefaultPlanner usual =
+            calibrate::planner_here(communicator_, nodes, "", planner::Probing::now);
         agree(communicator_, [&] { calibrate::require_planner(usual); });
         distributed::FilterPlan plan = distributed::default_filter_plan(
             task_,

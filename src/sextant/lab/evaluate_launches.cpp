@@ -42,7 +42,7 @@ class EvaluateLaunch {
         const auto seed = static_cast<std::uint64_t>(task_.seed);
         work_.nodes = nodes_of(communicator_);
         usual_ = calibrate::planner_here(communicator_, work_.nodes, task_.machine,
-                                         planner::Probing::now, calibrate::any_work);
+                                         planner::Probing::now);
         agree(communicator_, [&] { calibrate::require_planner(usual_); });
         work_.within_node =
             communicator_.shares_memory() ? machine::Link::same_process : machine::Link::same_node;
