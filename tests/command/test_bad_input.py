@@ -66,9 +66,9 @@ class BadInput(CommandTest):
     def test_options_without_effect(self):
         refuses("""
         2 sigma has no effect here: only explain filter uses this option <- explain --sigma 3
-        2 operator has no effect here: only explain composite uses this option <- explain filter --operator max
-        2 ranks has no effect here: only explain composite and filter use this option <- explain scan --ranks 3
-        2 cores has no effect here: only explain scan uses this option <- explain filter --cores 3
+        2 operator has no effect here: only explain composite, collective use this option <- explain filter --operator max
+        2 ranks has no effect here: only explain composite, filter, collective use this option <- explain scan --ranks 3
+        2 cores has no effect here: only explain scan, label, contours, apply, register use this option <- explain filter --cores 3
         2 size has no effect here: only the built-in case of bench composite uses this option <- bench scan --size 64
         2 launcher has no effect here: ...--transport mpi <- calibrate --launcher 'mpirun -n 2' -o out.json
         2 cases has no effect here: nothing is measured <- evaluate --platform crossbar-12-calibrated --cases 2

@@ -66,7 +66,7 @@ void extend(machine::Curve& curve, const machine::Curve& built_in, const Ratios&
               [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
 }
 
-void complete(machine::LinkCosts& measured, const machine::LinkCosts& built_in) {
+void complete_link(machine::LinkCosts& measured, const machine::LinkCosts& built_in) {
     const auto find = [](auto& costs, const machine::Curve& like) {
         return std::find_if(costs.curves.begin(), costs.curves.end(), [&](const auto& curve) {
             return curve.path == like.path && curve.layout == like.layout &&
@@ -114,8 +114,8 @@ void extend(machine::Work& work, const machine::Work& built_in, const Ratios& ra
 
 /// Completes the costs of work that was measured at too few sizes for extrapolation, or not at all,
 /// by those of the built-in machine, which are scaled by the measured passes of `over`.
-void complete(std::vector<machine::Work>& measured, const std::vector<machine::Work>& built_in,
-              const Ratios& ratios) {
+void complete_work(std::vector<machine::Work>& measured, const std::vector<machine::Work>& built_in,
+                   const Ratios& ratios) {
     constexpr Elements usual = 1 << 16;
     for (const machine::Work& known : built_in) {
         const auto found = std::find_if(measured.begin(), measured.end(), [&](const auto& own) {
@@ -145,7 +145,7 @@ void complete(machine::Profile& measured, bool with_work) {
     const machine::Profile& built_in = machine::built_in();
     for (machine::LinkCosts& link : measured.links) {
         if (const machine::LinkCosts* known = built_in.find(link.link))
-            complete(link, *known);
+            complete_link(link, *known);
     }
     if (!with_work)
         return;
@@ -158,8 +158,8 @@ void complete(machine::Profile& measured, bool with_work) {
                            machine::at_pass(over.passes, pass.elements, 2).median);
         }
     }
-    complete(measured.operators, built_in.operators, ratios);
-    complete(measured.kernels, built_in.kernels, ratios);
+    complete_work(measured.operators, built_in.operators, ratios);
+    complete_work(measured.kernels, built_in.kernels, ratios);
     if (measured.copies.empty())
         measured.copies = built_in.copies;
 }

@@ -38,7 +38,8 @@ int run_draw(const DrawCommand& command, const Call&) {
                   files_named({is_file(request) ? request.family : std::string()}));
     const NamedSchedule made = make_schedule(request);
     if (command.output.ends_with(".json")) {
-        write_text(command.output, json_of({made.schedule, made.kind, made.commutative}));
+        write_text(command.output,
+                   sextant::json_of(ScheduleFile{made.schedule, made.kind, made.commutative}));
         return 0;
     }
     report::DrawOptions options;
