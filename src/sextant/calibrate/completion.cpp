@@ -66,6 +66,8 @@ void extend(machine::Curve& curve, const machine::Curve& built_in, const Ratios&
               [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
 }
 
+/// Completes the curves of a link. Curves that were not measured are scaled by the ratios of whole
+/// contiguous messages.
 void complete_link(machine::LinkCosts& measured, const machine::LinkCosts& built_in) {
     const auto find = [](auto& costs, const machine::Curve& like) {
         return std::find_if(costs.curves.begin(), costs.curves.end(), [&](const auto& curve) {

@@ -11,19 +11,19 @@
 
 namespace sextant::calibrate {
 
+/// Work that may be preceded by the longest probe.
 inline constexpr Seconds any_work = std::numeric_limits<Seconds>::infinity();
 
 /// Returns the planner for the ranks of this communicator: planner::default_planner with the
 /// profile `machine`, or with this machine's profile. If there is no profile, probes this machine:
 /// for a tenth of the time that the work is expected to take, but for at least 20 ms and at most
-/// about a second. The probe is cached, in this process and in a file, for a month, or for a day if
-/// the machine was busy, until work that takes longer allows a better one; it applies to the same
-/// number of ranks of the same host, MPI and version of Sextant. The name of a probed profile
+/// about a second. The probe is cached, in this process and in a file, for a month, or for an hour
+/// if the machine was busy, until work that takes longer allows a better one; it applies to the
+/// same number of ranks of the same host, MPI and version of Sextant. The name of a probed profile
 /// states that it is provisional.
 ///
-/// Input     the nodes of the ranks; a profile, or ""; the expected time of the work that is
-/// planned
-///           (`any_work`: the probe may take its longest time).
+/// Input     the nodes of the ranks; a profile, or ""; the expected time of the planned work, which
+///           limits the time of a probe (`any_work`: no limit but the longest time).
 /// Output    a planner: the same on all ranks if made from a probe; else made from the profile as
 ///           each rank reads it. The planner is null on a rank other than 0 that cannot read the
 ///           profile.

@@ -42,10 +42,10 @@ Timed timed(const Cell& cell, int rank);
 ///
 /// The measurement is reliable for these reasons. It times the operations of schedules: datatypes
 /// are committed and everything is prepared beforehand. Ranks synchronise only by the messages
-/// themselves. The first one or two runs of each burst are warm-up and are not counted. Samples in
-/// which the operating system preempted a rank are marked. A burst is short, so interleaving the
-/// bursts of all cells spreads drift evenly over them. Both ranks begin each burst on separate
-/// cores.
+/// themselves; exchanges begin after a barrier, which is not timed. The first one or two runs of
+/// each burst are warm-up and are not counted. Samples in which the operating system preempted a
+/// rank are marked. A burst is short, so interleaving the bursts of all cells spreads drift evenly
+/// over them. Both ranks begin each burst on separate cores.
 class Rig : public Stopwatch {
   public:
     /// The greatest number of samples in a burst.
