@@ -131,7 +131,9 @@ class Labels(CommandTest):
         for format in ("nii", "nii.gz", "h5", "hdf5", "tif", "zarr"):
             sextant(f"label v.npy -o l.{format} --ranks 2")
             sextant(f"info l.{format} --check", "samples...u32", "frames...20")
-            sextant(f"label l.{format} --by-value -o again.npy --memory 1 --ranks 3")
+            # Each rank forks a process that reads HDF5; AddressSanitizer's allocator is not safe while another thread forks.
+            apart = "SEXTANT_SANITIZE" in os.environ and format in ("h5", "hdf5")
+            sextant(f"label l.{format} --by-value -o again.npy --memory 1 --ranks {1 if apart else 3}")
             same("l.npy", "again.npy", what=format)
             sextant(f"measure l.{format} -o {format}.csv")
             same("nii.csv", f"{format}.csv")
