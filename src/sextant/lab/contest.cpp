@@ -61,24 +61,37 @@ Turn time(const Communicator& communicator, const std::function<void()>& work,
     return {.wall = took.count(), .cpu = cpu_of_this_thread() - cpu};
 }
 
-/// Returns the times per repetition: the slowest rank's wall time, and the CPU time of all ranks.
-/// Collective.
+/// Returns the times per repetition: of wall times, the slowest, fastest and mean rank, each the
+/// median of the repetitions that are timed separately; and the CPU time of all ranks. Collective.
 Turn take_turn(const Communicator& communicator, const std::function<void()>& work,
                const ContestOptions& options, const Length& length) {
     const int together = length.apart ? 1 : length.repeats;
-    Turn own;
-    for (int done = 0; done < length.repeats; done += together) {
+    const auto times = static_cast<std::size_t>(length.repeats / together);
+    const auto ranks = static_cast<std::size_t>(communicator.size());
+    std::vector<Seconds> own;
+    Turn all;
+    Seconds cpu = 0;
+    for (std::size_t i = 0; i < times; ++i) {
         const Turn some = time(communicator, work, options, together);
-        own.wall += some.wall / length.repeats;
-        own.cpu += some.cpu / length.repeats;
+        own.push_back(some.wall / together);
+        cpu += some.cpu / length.repeats;
     }
-    Turn all{.least = own.wall};
-    for (const Turn& each : communicator.all_gather(own)) {
-        all.wall = std::max(all.wall, each.wall);
-        all.cpu += each.cpu;
-        all.least = std::min(all.least, each.wall);
-        all.average += each.wall / communicator.size();
+    for (const Seconds each : communicator.all_gather(cpu))
+        all.cpu += each;
+    std::vector<Seconds> every(times * ranks); // those of one rank after those of another
+    communicator.all_gather(std::as_bytes(std::span(own)),
+                            std::as_writable_bytes(std::span(every)));
+    std::vector<Seconds> most(times), least(times), average(times);
+    for (std::size_t i = 0; i < times; ++i) {
+        most[i] = least[i] = own[i];
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            const Seconds wall = every[rank * times + i];
+            most[i] = std::max(most[i], wall);
+            least[i] = std::min(least[i], wall);
+            average[i] += wall / static_cast<double>(ranks);
+        }
     }
+    all.wall = median(most), all.least = median(least), all.average = median(average);
     return all;
 }
 
