@@ -38,7 +38,7 @@ class SyntheticMachine : public calibrate::Stopwatch {
         switch (cell.kind) {
         case Kind::round_trip:
             if (cell.strategy == machine::Strategy::lending)
-                return 7e-7 + pass(cell.bytes / 16, 2);
+                return full(1) + 2e-7 + pass(cell.bytes / 16, 2);
             return full(1) + (cell.layout == machine::Layout::cc ? full(cell.bytes)
                                                                  : strided(cell.bytes, cell.block));
         case Kind::stream:

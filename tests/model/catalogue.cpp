@@ -227,6 +227,20 @@ TEST(P3pcExtended, predicts_no_contention_if_the_profile_has_no_network) {
     EXPECT_THAT(prediction.remarks, Contains(HasSubstr("contention is not modelled")));
 }
 
+TEST(P3pcExtended, lets_the_receiver_alone_copy_messages_between_threads) {
+    const Schedule both = make_schedule(2, [](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(100), got = builder.output(100);
+        builder.send(1 - rank, own);
+        builder.receive(1 - rank, got);
+        return builder.finish(got);
+    });
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", both, detailed_machine(Link::same_process)), 1 + 101)
+        << "announced, then copied";
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", both, detailed_machine(Link::same_node)), 101 + 101)
+        << "the processors copy the sent bytes, then the received ones";
+}
+
 /// Rank 1 combines rank 0's element with its own.
 Schedule pair_that_folds() {
     return make_schedule(2, [](int rank) {

@@ -34,5 +34,24 @@ TEST(Crowding, scales_predictions_for_more_ranks_than_cores) {
     }
 }
 
+TEST(Start, lengthens_runs_whose_ranks_exchange_messages) {
+    machine::Profile profile = machine::built_in();
+    profile.cores = 4;
+    const Seconds before = time_on(profile, 1000);
+    for (machine::LinkCosts& link : profile.links)
+        link.start = machine::exactly(link.link == machine::Link::same_node ? 1 : 9);
+    profile = machine::parse_profile(machine::profile_text(profile), "profile.json");
+    EXPECT_DOUBLE_EQ(time_on(profile, 1000), before + 1) << "the links that are used";
+}
+
+TEST(States, scale_all_times_of_a_profile) {
+    machine::Profile profile = machine::built_in();
+    profile.cores = 4;
+    profile.links.front().start = machine::exactly(1);
+    const Seconds before = time_on(profile, 1000);
+    machine::scale_times(profile, 2);
+    EXPECT_NEAR(time_on(profile, 1000), 2 * before, 1e-6 * before);
+}
+
 } // namespace
 } // namespace sextant::planner

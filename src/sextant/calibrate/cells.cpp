@@ -100,20 +100,14 @@ void add_messages(CellLevels& levels) {
 }
 
 void add_strided(CellLevels& levels) {
-    const auto by_four = {kibi, 4 * kibi, 16 * kibi, 64 * kibi, 256 * kibi, mebi, 4 * mebi};
-    const auto between = {2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi};
-    const auto blocks = {Bytes{16}, Bytes{64}, Bytes{256}, kibi, 4 * kibi, 16 * kibi};
-    add_strided(levels[1], Kind::round_trip, Strategy::datatype, {64, kibi},
-                {4 * kibi, 16 * kibi, 64 * kibi, 256 * kibi});
-    add_strided(levels[1], Kind::stream, Strategy::datatype, {64, kibi}, {16 * kibi, 64 * kibi});
-    add_strided(levels[2], Kind::round_trip, Strategy::datatype, blocks, by_four);
-    add_strided(levels[2], Kind::stream, Strategy::datatype, blocks,
-                {4 * kibi, 64 * kibi, 256 * kibi, mebi});
+    add_strided(levels[1], Kind::round_trip, Strategy::datatype, {64, kibi}, {4 * kibi, 64 * kibi});
+    add_strided(levels[1], Kind::stream, Strategy::datatype, {64, kibi}, {64 * kibi});
+    add_strided(levels[2], Kind::round_trip, Strategy::datatype,
+                {16, 64, 256, kibi, 4 * kibi, 16 * kibi}, {kibi, 16 * kibi, 256 * kibi, 4 * mebi});
+    add_strided(levels[2], Kind::stream, Strategy::datatype, {16, 4 * kibi}, {4 * kibi, mebi});
     add_strided(levels[3], Kind::round_trip, Strategy::packing, {16, 256, 4 * kibi},
-                {4 * kibi, 16 * kibi, 32 * kibi, 256 * kibi, mebi});
-    add_strided(levels[3], Kind::stream, Strategy::packing, {16, 256, 4 * kibi},
-                {4 * kibi, 32 * kibi, 256 * kibi});
-    add_strided(levels[3], Kind::round_trip, Strategy::datatype, blocks, between);
+                {4 * kibi, 32 * kibi, mebi});
+    add_strided(levels[3], Kind::stream, Strategy::packing, {16, 4 * kibi}, {32 * kibi});
 }
 
 void add_over(CellLevels& levels) {
@@ -135,6 +129,20 @@ void add_over(CellLevels& levels) {
         levels[2].push_back(pass("over", "f32", elements, 2, true));
 }
 
+/// Adds the smallest exchange, from which the time to start a run is derived. With `lending`, also
+/// larger exchanges, and folds of the same sizes, because the costs of zero-copy messages are
+/// derived from both.
+void add_exchanges(std::vector<Cell>& cells, bool lending) {
+    constexpr Bytes pixel = 16;
+    for (const Elements pixels : {Elements{1}, Elements{64}, kibi, 4 * kibi, 8 * kibi, 16 * kibi,
+                                  32 * kibi, 64 * kibi, 128 * kibi, 256 * kibi, 512 * kibi}) {
+        if (pixels > 1 && !lending)
+            break;
+        cells.push_back(lent(pixels * pixel));
+        cells.push_back(pass("over", "f32", pixels, 2));
+    }
+}
+
 /// Calls `add(operator_name, element)` for each operator except `over` on f32.
 template <class Add>
 void for_other_operators(const Add& add) {
@@ -147,17 +155,8 @@ void for_other_operators(const Add& add) {
     }
 }
 
-void add_other_operators(CellLevels& levels) {
-    for_other_operators([&](const std::string& name, const std::string& element) {
-        for (const Elements elements : {Elements{1}, Elements{256}, 4 * kibi, 64 * kibi, mebi}) {
-            for (const int k : {2, 4})
-                levels[elements == mebi ? 3 : 2].push_back(pass(name, element, elements, k));
-        }
-    });
-}
-
 /// Adds, for each operator, the smallest pass, and larger passes to extrapolate from.
-void add_quick_operators(std::vector<Cell>& cells) {
+void add_other_operators(std::vector<Cell>& cells) {
     for_other_operators([&](const std::string& name, const std::string& element) {
         for (const Elements elements : {Elements{1}, 4 * kibi, 128 * kibi})
             cells.push_back(pass(name, element, elements, 2));
@@ -182,8 +181,13 @@ void add_kernels(std::vector<Cell>& cells, std::initializer_list<Elements> times
     }
 }
 
+void add_whole_copies(std::vector<Cell>& cells) {
+    for (const Bytes bytes : {4 * kibi, 64 * kibi, 256 * kibi, mebi})
+        cells.push_back(copy(bytes, bytes));
+}
+
 void add_copies(CellLevels& levels) {
-    levels[1].push_back(copy(mebi, mebi));
+    add_whole_copies(levels[1]);
     for (const Bytes block : {Bytes{16}, Bytes{64}, Bytes{256}, kibi, 4 * kibi, 16 * kibi})
         levels[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
 }
@@ -207,17 +211,10 @@ CellLevels make_cells(const CellOptions& options) {
     CellLevels levels(4);
     add_messages(levels);
     add_strided(levels);
-    if (options.lending) {
-        for (const Bytes bytes : {Bytes{16}, kibi, 16 * kibi, 256 * kibi, 4 * mebi})
-            levels[0].push_back(lent(bytes));
-        // The cost of a zero-copy message is derived from its fold, so the fold is measured at the
-        // same size.
-        for (const Elements elements : {Elements{1}, Elements{64}, kibi, 16 * kibi, 256 * kibi})
-            levels[0].push_back(pass("over", "f32", elements, 2));
-    }
+    add_exchanges(levels[0], options.lending);
     if (options.work) {
         add_over(levels);
-        add_other_operators(levels);
+        add_other_operators(levels[2]);
         add_kernels(levels[0], {1, 4});
         add_kernels(levels[2], {32});
         add_kernels(levels[3], {128});
@@ -239,13 +236,10 @@ CellLevels make_quick_cells(const CellOptions& options) {
     // A few milliseconds.
     add_messages(levels[0], Kind::round_trip, {1, 64 * kibi});
     add(0, {1, 16 * kibi, 64 * kibi}, {2});
-    if (options.lending) {
-        for (const Bytes bytes : {Bytes{16}, 256 * kibi})
-            levels[0].push_back(lent(bytes));
-        for (const Bytes bytes : {kibi, 16 * kibi, 64 * kibi, mebi, 4 * mebi})
-            levels[1].push_back(lent(bytes));
-        add(1, {64, 4 * kibi}, {2});
-    }
+    levels[0].push_back(lent(16));
+    if (options.lending)
+        levels[0].push_back(lent(256 * kibi));
+    add_exchanges(levels[1], options.lending);
     add(1, {kibi, 256 * kibi}, {2});
     add_messages(levels[1], Kind::round_trip, {4 * kibi, mebi});
     add_messages(levels[1], Kind::stream, {1, 4 * kibi, 64 * kibi});
@@ -255,14 +249,15 @@ CellLevels make_quick_cells(const CellOptions& options) {
         add(1, {1, kibi, 16 * kibi, 64 * kibi, 256 * kibi}, {8});
         add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2});
         add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2}, true);
-        levels[1].push_back(copy(mebi, mebi));
+        add_whole_copies(levels[1]);
         add(2, {1, 4 * kibi, 64 * kibi}, {4});
-        add_quick_operators(levels[2]);
+        add_other_operators(levels[2]);
         add_kernels(levels[2], {1, 4});
         for (const Bytes block : {Bytes{64}, kibi, 16 * kibi})
             levels[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
     }
-    add_messages(levels[3], Kind::round_trip, {64, 256, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi});
+    add_messages(levels[3], Kind::round_trip,
+                 {64, 256, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi});
     tidy(levels, options.memory);
     return levels;
 }

@@ -62,6 +62,7 @@ class Costs {
 
     machine::Profile made() {
         add_work(); // needed first: the cost of zero-copy messages is derived from it
+        link_.start = start();
         for (const auto& [cell, series] : measured_.cells)
             add_message(cell, series);
         for (auto& [key, curve] : curves_) {
@@ -85,6 +86,20 @@ class Costs {
     }
     Seconds empty() const { return empty_trip_.median / 2; }
 
+    /// Returns the time of the fold of an exchange.
+    Seconds fold_of(const Cell& exchange) const {
+        const machine::Work* over = profile_.find_operator("over", "f32");
+        return over ? machine::at_pass(over->passes, exchange.bytes / 16, 2).median : 0;
+    }
+
+    /// Returns the time that the smallest exchange takes beyond its message and its fold.
+    std::optional<Value> start() const {
+        const Cell smallest = lent(16);
+        if (measured_.cells.count(smallest) == 0)
+            return std::nullopt;
+        return less(trip(smallest), empty() + fold_of(smallest));
+    }
+
     Curve& curve(Path path, Layout layout, Strategy strategy) {
         Curve& found = curves_[{path, layout, strategy}];
         found.path = path, found.layout = layout, found.strategy = strategy;
@@ -98,10 +113,9 @@ class Costs {
             return;
         Value full = series.value(0);
         if (cell.strategy == Strategy::lending) {
-            const machine::Work* over = profile_.find_operator("over", "f32");
-            if (!over)
+            if (link_.link != machine::Link::same_process)
                 return;
-            full = less(full, machine::at_pass(over->passes, cell.bytes / 16, 2).median);
+            full = less(full, fold_of(cell) + link_.start->median);
         } else {
             full = less(full, empty());
         }
@@ -154,9 +168,7 @@ class Costs {
         Works operators, kernels;
         for (const auto& [cell, series] : measured_.cells) {
             if (cell.kind == Kind::copy) {
-                profile_.copies.push_back({cell.block == cell.bytes ? 0 : cell.block,
-                                           part_of(series.value(0), cell.bytes),
-                                           {}});
+                profile_.copies.push_back({cell.block, part_of(series.value(0), cell.bytes), {}});
             } else if (cell.kind == Kind::pass) {
                 add_pass(operators, cell, series);
             } else if (cell.kind == Kind::kernel) {

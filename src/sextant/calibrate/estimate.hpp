@@ -19,8 +19,9 @@ inline constexpr std::string_view unsteady = "unsteady";
 /// Derives the costs of messages and work from the measurements of one launch.
 ///
 /// An empty message takes half its round trip: t_cf. The full path of any other message is its
-/// round trip minus t_cf, since the answer is an empty message; that of a zero-copy message is the
-/// exchange in which two ranks fold each other's data, minus the pass. The send path is the
+/// round trip minus t_cf, since the answer is an empty message. The time to start a run is the
+/// smallest exchange in which two ranks fold each other's data, minus t_cf and the pass; the full
+/// path of a zero-copy message is its exchange, minus this time and the pass. The send path is the
 /// interval between messages of a saturated stream on the sender's clock, the receive path that on
 /// the receiver's; the gap is the longer of them.
 ///

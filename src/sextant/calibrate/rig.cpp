@@ -114,17 +114,11 @@ Bytes own_cache() {
     return size > 0 ? size : mebi;
 }
 
-/// The number of round trips per run. Each has its own region, freshly written by rank 0. Messages
-/// of more than an eighth of a core's cache, which usually has other data too, use enough regions
-/// that they do not stay there; messages of more than half, enough that their data come from
-/// memory.
+/// The number of round trips per run. Each has its own region, freshly written by rank 0; together
+/// they stay in a core's cache, as the data of one run do.
 int trips_of(const Cell& cell) {
     const Bytes bytes = cell.bytes;
-    if (2 * bytes > own_cache())
-        return more_than_caches(bytes);
-    if (8 * bytes >= own_cache())
-        return static_cast<int>(2 * own_cache() / bytes);
-    return bytes <= 4 * kibi ? 8 : bytes <= 64 * kibi ? 4 : 2;
+    return bytes <= 4 * kibi ? 8 : bytes <= 64 * kibi ? 4 : bytes <= 256 * kibi ? 2 : 1;
 }
 
 Timed round_trips(const Cell& cell, int rank) {
@@ -191,10 +185,11 @@ Timed lent_exchanges(const Cell& cell, int rank) {
     ProgramBuilder builder;
     Region before = builder.in_out(1);
     for (int i = 0; i < exchanges; ++i) {
-        const Region own = builder.in_out(n), received = builder.in_out(n + 1),
-                     theirs = block(received.buffer, 1, n), sum = builder.in_out(n);
-        made.fresh.push_back(own);
-        builder.send(peer, std::array{before, own});
+        const Region own = builder.in_out(n), sent = builder.in_out(n),
+                     received = builder.in_out(n + 1), theirs = block(received.buffer, 1, n),
+                     sum = builder.in_out(n);
+        made.fresh.insert(made.fresh.end(), {own, sent});
+        builder.send(peer, std::array{before, sent});
         builder.receive(peer, received);
         builder.fold(sum, rank == 0 ? std::array{own, theirs} : std::array{theirs, own});
         before = block(sum.buffer, 0, 1);
@@ -228,15 +223,19 @@ Timed rest() {
     return {{ProgramBuilder().finish({})}, bytes_operator(), 1, {}};
 }
 
+/// Copies freshly written data.
 Timed copies(const Cell& cell) {
     const int repeats = repeats_of(cell.bytes);
     const Elements rows = cell.bytes / cell.block;
+    Timed made{{}, bytes_operator(), static_cast<double>(repeats), {}};
     ProgramBuilder builder;
     const Region from = builder.input((rows - 1) * cell.row + cell.block),
                  to = builder.in_out(cell.bytes);
+    made.fresh.push_back(from);
     for (int i = 0; i < repeats; ++i)
         builder.copy(to, {from.buffer, 0, cell.block, rows > 1 ? cell.row : cell.block, rows});
-    return {{builder.finish({})}, bytes_operator(), static_cast<double>(repeats), {}};
+    made.programs = {builder.finish({})};
+    return made;
 }
 
 } // namespace
@@ -317,37 +316,42 @@ void add_blocks(std::vector<std::span<std::byte>>& blocks, std::span<std::byte> 
 Rig::Rig(Communicator communicator, Bytes memory, int first_core)
     : communicator_(std::move(communicator)),
       first_core_(first_core),
-      memory_(communicator_.memory(memory)) {
+      usual_{communicator_.memory(memory)},
+      huge_{communicator_.memory(memory)} {
     if (communicator_.size() != 2)
         throw std::logic_error("a calibration rig needs exactly two ranks");
+    avoid_huge_pages(usual_.memory.bytes());
     exchange({}, {});
 }
 
 /// Fills memory with random numbers that are neither zero nor denormal in any format, so that
 /// depths are in random order.
-void Rig::fill_up_to(Bytes bytes) {
+void Rig::Area::fill_up_to(Bytes bytes) {
     constexpr Bytes first = Bytes{1} << 20; // random bytes; the rest repeats them
     std::minstd_rand random(1);
-    for (; filled_ < std::min(first, memory_.size()); filled_ += 4) {
+    for (; filled < std::min(first, memory.size()); filled += 4) {
         const std::uint32_t word =
             0x38003800u | (static_cast<std::uint32_t>(random()) & 0x00ff00ffu);
-        std::memcpy(memory_.data() + filled_, &word, sizeof word);
+        std::memcpy(memory.data() + filled, &word, sizeof word);
     }
-    for (; filled_ < bytes; filled_ += first) {
-        const Bytes size = std::min(first, memory_.size() - filled_);
-        std::memcpy(memory_.data() + filled_, memory_.data(), static_cast<std::size_t>(size));
+    for (; filled < bytes; filled += first) {
+        const Bytes size = std::min(first, memory.size() - filled);
+        std::memcpy(memory.data() + filled, memory.data(), static_cast<std::size_t>(size));
     }
 }
 
 Execution Rig::bound(const Timed& what, const Program& program, PreparedSchedule& prepared) {
-    constexpr Bytes page = 4096;
+    constexpr Bytes page = 4096, huge_page = Bytes{2} << 20;
     Execution run(communicator_, program, what.op, {}, what.kernels);
-    Bytes offset = 0;
+    Bytes usual = 0, huge = 0; // bytes in use
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         const Bytes size = program.buffers[b].size * what.op.element.size;
-        const std::span<std::byte> place(memory_.data() + offset, static_cast<std::size_t>(size));
+        Area& area = size < huge_page ? usual_ : huge_;
+        Bytes& offset = size < huge_page ? usual : huge;
+        const std::span<std::byte> place(area.memory.data() + offset,
+                                         static_cast<std::size_t>(size));
         offset += (size + page - 1) / page * page;
-        if (offset > memory_.size())
+        if (offset > area.memory.size())
             throw std::logic_error("a measurement needs more memory than the calibration rig has");
         run.bind(static_cast<int>(b), place);
         for (const Region& region : what.fresh) {
@@ -355,7 +359,8 @@ Execution Rig::bound(const Timed& what, const Program& program, PreparedSchedule
                 add_blocks(prepared.fresh, place, region, what.op.element.size);
         }
     }
-    fill_up_to(offset);
+    usual_.fill_up_to(usual);
+    huge_.fill_up_to(huge);
     return run;
 }
 
@@ -418,6 +423,10 @@ std::vector<Sample> Rig::burst(const Cell& cell) {
     const auto count = static_cast<std::size_t>(samples);
     std::vector<Sample> taken =
         exchange(std::span(seconds).first(count), std::span<const bool>(disturbed).first(count));
+    if (prepared.exchanges) { // ends on the slower rank
+        for (Sample& sample : taken)
+            sample.seconds.fill(std::max(sample.seconds[0], sample.seconds[1]));
+    }
     prepared.last = taken.front().seconds[0] * prepared.repeats; // same value on both ranks
     return taken;
 }

@@ -52,10 +52,9 @@ class Rig : public Stopwatch {
     static constexpr int most_samples = 8;
 
     /// `memory`: the memory that the largest cell needs; pages are touched only when a cell needs
-    /// them. The ranks run on core `first_core` and the next, counted among the cores that they may
-    /// use.
-    /// Requires  a communicator of two ranks (std::logic_error).
-    /// Collective.
+    /// them. As in other programs, only buffers of 2 MiB or more are in huge pages. The ranks run
+    /// on core `first_core` and the next, counted among the cores that they may use. Requires  a
+    /// communicator of two ranks (std::logic_error). Collective.
     Rig(Communicator communicator, Bytes memory, int first_core = 0);
 
     std::vector<Sample> burst(const Cell& cell) override;
@@ -63,6 +62,13 @@ class Rig : public Stopwatch {
 
   private:
     using Clock = std::chrono::steady_clock;
+    /// Memory with pages of one size.
+    struct Area {
+        Memory memory;
+        Bytes filled = 0;
+
+        void fill_up_to(Bytes bytes);
+    };
     struct PreparedSchedule {
         std::vector<Execution> runs;
         std::vector<std::span<std::byte>> fresh;
@@ -74,14 +80,12 @@ class Rig : public Stopwatch {
     PreparedSchedule& prepare(const Cell& cell);
     Execution bound(const Timed& what, const Program& program, PreparedSchedule& prepared);
     Seconds time(Execution& run, const PreparedSchedule& prepared);
-    void fill_up_to(Bytes bytes);
     std::vector<Sample> exchange(std::span<const Seconds> own, std::span<const bool> disturbed);
 
     const Communicator communicator_;
     const Clock::time_point begin_ = Clock::now();
     const int first_core_;
-    Memory memory_;
-    Bytes filled_ = 0;
+    Area usual_, huge_;
     std::map<Cell, PreparedSchedule> prepared_;
     Seconds elapsed_ = 0;
 };

@@ -97,15 +97,27 @@ void write_anew(std::span<std::byte> memory) {
     }
 }
 
-void request_huge_pages(void* data, Bytes size) {
-    constexpr Bytes huge_page = Bytes{2} << 20;
-    if (size < huge_page)
-        return;
+namespace {
+
+/// Advises the system about the whole pages of some memory.
+void advise(std::byte* data, Bytes size, int advice) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto address = reinterpret_cast<std::uintptr_t>(data);
     const std::uintptr_t first = (address + page - 1) / page * page;
     const std::uintptr_t last = (address + static_cast<std::uintptr_t>(size)) / page * page;
-    madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+    madvise(reinterpret_cast<void*>(first), last - first, advice);
+}
+
+} // namespace
+
+void request_huge_pages(void* data, Bytes size) {
+    constexpr Bytes huge_page = Bytes{2} << 20;
+    if (size >= huge_page)
+        advise(static_cast<std::byte*>(data), size, MADV_HUGEPAGE);
+}
+
+void avoid_huge_pages(std::span<std::byte> memory) {
+    advise(memory.data(), static_cast<Bytes>(memory.size()), MADV_NOHUGEPAGE);
 }
 
 } // namespace sextant

@@ -51,6 +51,9 @@ void write_anew(std::span<std::byte> memory);
 /// 2 MiB. A hint, which the system may ignore.
 void request_huge_pages(void* data, Bytes size);
 
+/// Keeps memory that is about to be written for the first time out of huge pages. A hint.
+void avoid_huge_pages(std::span<std::byte> memory);
+
 /// Resizes a vector that is kept as a buffer: its content is lost if it has to grow. Large buffers
 /// use huge pages, and grow by a little more than needed.
 template <class Value>

@@ -100,6 +100,35 @@ double half_share(const Value& value) {
 
 } // namespace
 
+void scale_times(Profile& profile, double factor) {
+    const auto scale = [&](Value& value) {
+        for (double* part : {&value.median, &value.low, &value.high})
+            *part *= factor;
+    };
+    const auto scale_all = [&](auto& items) {
+        for (auto& item : items)
+            scale(item.seconds);
+    };
+    scale(profile.state_probe);
+    for (LinkCosts& link : profile.links) {
+        for (Curve& curve : link.curves)
+            scale_all(curve.points);
+        scale_all(link.gap);
+        if (link.start)
+            scale(*link.start);
+    }
+    for (std::vector<Work>* works : {&profile.operators, &profile.kernels}) {
+        for (Work& work : *works) {
+            scale_all(work.passes);
+            scale_all(work.alone);
+            if (work.seconds_per_element)
+                scale(*work.seconds_per_element);
+        }
+    }
+    for (CopyRate& copy : profile.copies)
+        scale(copy.seconds_per_byte);
+}
+
 std::vector<NamedValue> values_of(const Profile& profile) {
     std::vector<NamedValue> values;
     for (const LinkCosts& link : profile.links)

@@ -99,6 +99,8 @@ struct LinkCosts {
     /// Sizes above which the protocol changes. Above the last, a send waits for the matching
     /// receive (rendezvous).
     std::vector<Bytes> switches;
+    /// The time that a run of ranks which start together takes beyond the times of its messages.
+    std::optional<Value> start;
     /// The time per message in a saturated stream; empty if unknown.
     std::vector<Point> gap;
     Origin gap_origin;
@@ -211,6 +213,9 @@ struct NamedValue {
 /// Every measured value of a profile (messages, operators, kernels, copies), in the order of the
 /// profile.
 std::vector<NamedValue> values_of(const Profile& profile);
+
+/// Multiplies all measured times of messages and work.
+void scale_times(Profile& profile, double factor);
 
 /// The precision of the measured values of a profile. `requested`: the desired ratio of half the
 /// interval to the median.

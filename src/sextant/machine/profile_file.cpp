@@ -128,6 +128,8 @@ LinkCosts link_of(const JsonField& field) {
         link.switches.push_back(
             size.integer(link.switches.empty() ? 0 : link.switches.back() + 1, most_counted));
     }
+    if (const auto given = field.find("start"))
+        link.start = value_of(*given);
     if (const auto given = field.find("hockney"))
         link.hockney = hockney_of(*given);
     if (const auto given = field.find("loggp"))

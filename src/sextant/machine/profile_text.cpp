@@ -84,6 +84,8 @@ Json json_of(const LinkCosts& link) {
     Json json{{"link", name(link.link)}};
     if (!link.switches.empty())
         json.set("switches", link.switches);
+    if (link.start)
+        json.set("start", json_of(*link.start));
     if (link.hockney)
         json.set("hockney", json_of(*link.hockney));
     if (link.loggp)

@@ -94,6 +94,8 @@ class Pricing {
         if (message.meets)
             return overheads(message);
         MessageCost cost = paths(message);
+        if (message.link == machine::Link::same_process)
+            return copied_by_receiver(cost, message);
         const machine::LinkCosts& link = costs_of(question_.machine, message.link);
         if (!link.gap.empty())
             cost.send = later(cost.send, lookup_.at_size(link.gap, message.bytes));
@@ -142,6 +144,15 @@ class Pricing {
         if (machine::find(link, Path::full, message.layout, question_.strided))
             return false;
         return question_.strided == Strategy::packing || !question_.machine.copies.empty();
+    }
+
+    /// Returns the cost of a message between ranks that share memory: the sender only announces the
+    /// message, and the receiver copies it.
+    MessageCost copied_by_receiver(MessageCost cost, const Message& message) {
+        cost.send = cost.send_processor = empty(message).send;
+        cost.receive_processor = cost.receive;
+        cost.rendezvous = true;
+        return cost;
     }
 
     /// Returns the cost of a message that is written directly into the receiver's memory: the
@@ -215,7 +226,7 @@ class InNetwork {
     Prediction predict() {
         const double use = contention_.known() && !question_.least ? settled_use() : 0;
         Prediction prediction =
-            scaled(with_remarks(at_use(question_, use), pricing_.lookup()), crowding());
+            adjusted(with_remarks(at_use(question_, use), pricing_.lookup()), start(), crowding());
         if (!contention_.known() && !question_.wires) {
             prediction.remarks.push_back("contention is not modelled: the profile of " +
                                          question_.machine.name + " describes no network");
@@ -249,14 +260,36 @@ class InNetwork {
                           least->seconds.median, most->seconds.median);
     }
 
-    static Prediction scaled(Prediction prediction, double factor) {
-        if (factor == 1)
-            return prediction;
+    /// Returns the time to start a run whose ranks exchange messages.
+    Seconds start() const {
+        const bool any = std::ranges::any_of(question_.schedule, [](const Program& program) {
+            return std::ranges::any_of(program.steps,
+                                       [](const Step& step) { return step.verb == Verb::send; });
+        });
+        Seconds longest = 0;
+        for (const machine::LinkCosts& link : question_.machine.links) {
+            if (any && link.start && is_used(link.link))
+                longest = std::max(longest, link.start->median);
+        }
+        return longest;
+    }
+
+    bool is_used(machine::Link link) const {
+        if (question_.nodes.empty())
+            return question_.machine.links.size() == 1 || link == machine::Link::other_node;
+        return link == question_.within_node ||
+               (link == machine::Link::other_node &&
+                std::ranges::adjacent_find(question_.nodes, std::ranges::not_equal_to()) !=
+                    question_.nodes.end());
+    }
+
+    static Prediction adjusted(Prediction prediction, Seconds start, double factor) {
+        const auto adjust = [&](Seconds& time) { time = factor * (start + time); };
         for (Seconds* time : {&prediction.seconds, &prediction.low, &prediction.high})
-            *time *= factor;
+            adjust(*time);
         for (Event& event : prediction.timeline.events)
-            event.begin *= factor, event.end *= factor;
-        prediction.timeline.duration *= factor;
+            adjust(event.begin), adjust(event.end);
+        adjust(prediction.timeline.duration);
         return prediction;
     }
 
