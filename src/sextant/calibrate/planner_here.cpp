@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -34,7 +35,7 @@ namespace {
 
 using FileClock = std::filesystem::file_time_type::clock;
 
-constexpr int probe_version = 2;
+constexpr int probe_version = 3;
 constexpr std::chrono::hours most_age{30 * 24}, most_age_if_busy{1};
 
 /// The ranks and transport that a probe is valid for.
@@ -191,18 +192,52 @@ std::string day_of(const Profile& profile) {
     return profile.origin.date.substr(0, profile.origin.date.find('T'));
 }
 
-/// Returns the same planner each time for the same probe, so that its plans stay cached.
-std::shared_ptr<planner::Planner> planner_with(Profile profile, const std::string& text) {
+/// True if a profile cannot be preferred to a probe of these ranks: many of its values did not
+/// converge, or it lacks the costs of ranks that take turns on cores.
+bool is_poor(const Profile& profile, const std::vector<int>& nodes, bool reads_all) {
+    return profile.name.find("provisional") != std::string::npos ||
+           (profile.crowding.empty() && is_crowded(profile, nodes, reads_all));
+}
+
+/// Returns the factor by which the machine is now slower than when rank 0's profile was measured,
+/// in steps of a factor of 1.4, which also separates states in one_state. Ranks of one node measure
+/// it, unless they take turns on cores. Collective.
+double slowdown_since(const Communicator& communicator, const Profile* profile,
+                      const std::vector<int>& nodes, bool reads_all) {
+    const bool comparable = profile && profile->state_probe.median > 0 && nodes[0] == nodes[1] &&
+                            !is_crowded(*profile, nodes, reads_all);
+    const Seconds then = comparable ? profile->state_probe.median : 0;
+    if (communicator.all_gather(then).front() <= 0)
+        return 1;
+    const Seconds now = probe_state(communicator);
+    return communicator
+        .all_gather(now > 0 ? std::exp2(std::round(2 * std::log2(now / then)) / 2) : 1)
+        .front();
+}
+
+/// Returns the planner of a profile, with times for the present state of the machine. Returns the
+/// same planner each time for the same profile and state, so that its plans stay cached.
+std::shared_ptr<planner::Planner> planner_with(Profile profile, const std::string& text,
+                                               double slowdown = 1) {
     static std::mutex mutex;
     static std::map<std::string, std::shared_ptr<planner::Planner>> made;
-    profile.name =
-        fmt::format("this machine (probed on {}, provisional: run sextant calibrate to measure it)",
-                    day_of(profile));
+    if (slowdown != 1) {
+        machine::scale_times(profile, slowdown);
+        profile.name += fmt::format(", {:.2g} times as slow now", slowdown);
+    }
     const std::lock_guard lock(mutex);
-    std::shared_ptr<planner::Planner>& planner = made[text];
+    std::shared_ptr<planner::Planner>& planner = made[fmt::format("{} {}", slowdown, text)];
     if (!planner)
         planner = std::make_shared<planner::Planner>(std::move(profile));
     return planner;
+}
+
+/// Names the profile of a probe as plans print it.
+Profile named_probe(Profile profile) {
+    profile.name =
+        fmt::format("this machine (probed on {}, provisional: run sextant calibrate to measure it)",
+                    day_of(profile));
+    return profile;
 }
 
 /// Broadcasts rank 0's profile; returns nothing if rank 0 has none.
@@ -236,11 +271,25 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
     });
     if (communicator.rank() > 0)
         usual = readable_planner(transport, machine);
-    const bool open = !has_profile(usual) && probing != Probing::off && communicator.size() > 1 &&
-                      !is_forbidden();
+    const bool all = reads_all(communicator, nodes);
+    // The profile that `sextant calibrate` writes by default; other profiles were asked for.
+    const Profile* const calibrated =
+        usual.planner && usual.path == machine::default_profile_path(transport)
+            ? &usual.planner->machine()
+            : nullptr;
+    const bool may_measure = probing != Probing::off && communicator.size() > 1 && !is_forbidden();
+    const bool open =
+        may_measure && (!has_profile(usual) || (calibrated && is_poor(*calibrated, nodes, all)));
     const Probing allowed = communicator.all_gather(open ? probing : Probing::off).front();
-    if (allowed == Probing::off)
+    if (allowed == Probing::off) {
+        const int measures = may_measure && probing == Probing::now && calibrated ? 1 : 0;
+        if (communicator.all_gather(measures).front() == 1) {
+            const double slowdown = slowdown_since(communicator, calibrated, nodes, all);
+            if (slowdown != 1 && calibrated)
+                usual.planner = planner_with(*calibrated, usual.path, slowdown);
+        }
         return usual;
+    }
     const ProbedRanks ranks = probed_ranks(communicator, nodes);
     const Seconds budget = budget_of(communicator, work);
     const std::optional<Probe> kept = communicator.rank() == 0 ? kept_probe(ranks) : std::nullopt;
@@ -249,6 +298,9 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
     std::string text;
     std::optional<Profile> known =
         broadcast(communicator, good ? std::optional(kept->profile) : std::nullopt, text);
+    double slowdown = 1;
+    if (known && allowed == Probing::now)
+        slowdown = slowdown_since(communicator, &*known, nodes, all);
     if (!known && allowed == Probing::now) {
         agree(communicator, [&] { known = measure_quickly(communicator, budget); });
         known = broadcast(communicator, known, text);
@@ -258,8 +310,10 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
             usual.warnings.push_back("this machine could not be probed, because a rank lacks the "
                                      "memory; planned with a built-in machine profile");
     }
-    if (known)
-        usual.planner = planner_with(std::move(*known), text);
+    if (known) {
+        usual.path.clear();
+        usual.planner = planner_with(named_probe(std::move(*known)), text, slowdown);
+    }
     return usual;
 }
 
@@ -288,7 +342,8 @@ planner::DefaultPlanner planner_of(const std::string& transport, int ranks,
     if (has_profile(usual) || is_forbidden())
         return usual;
     if (const std::optional<Probe> kept = kept_probe({transport, ranks}))
-        usual.planner = planner_with(kept->profile, machine::profile_text(kept->profile));
+        usual.planner =
+            planner_with(named_probe(kept->profile), machine::profile_text(kept->profile));
     return usual;
 }
 

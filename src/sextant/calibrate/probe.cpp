@@ -5,20 +5,14 @@
 #include "sextant/calibrate/estimate.hpp"
 #include "sextant/calibrate/rig.hpp"
 #include "sextant/calibrate/this_machine.hpp"
+#include "sextant/calibrate/validation.hpp"
 #include "sextant/comm/communicator.hpp"
-#include "sextant/comm/execute.hpp"
 #include "sextant/comm/waiting.hpp"
-#include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/core/statistics.hpp"
-#include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/machine/profile_file.hpp"
-#include "sextant/model/work_costs.hpp"
-#include "sextant/planner/planner.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <string>
 #include <utility>
@@ -196,61 +190,19 @@ std::optional<machine::Profile> measure_link(const Communicator& communicator, L
     return costs;
 }
 
-/// Returns the time of Direct-Send on all ranks, relative to its prediction, for images of the
-/// given number of pixels. Collective.
-machine::Point measure_schedule(const Communicator& communicator, const RankLayout& layout,
-                                planner::Planner& planner, Elements pixels, int runs) {
-    constexpr int warm_up = 2;
-    const Operator& over = kernel::find("over");
-    const auto task = compositing::one_image_each(communicator.size(), pixels);
-    const compositing::Configuration direct{&compositing::find("direct-send"), {}};
-    const Bytes bytes = pixels * over.element.size;
-    Memory image = communicator.memory(bytes);
-    Execution execution(
-        communicator,
-        compositing::program(*direct.algorithm, task, direct.tuning, communicator.rank()), over);
-    execution.bind(0, std::as_const(image).bytes());
-    std::vector<Seconds> times;
-    for (int i = -warm_up; i < runs; ++i) {
-        write_anew(image.bytes());
-        communicator.barrier();
-        const auto begin = std::chrono::steady_clock::now();
-        execution.run();
-        const std::chrono::duration<double> own = std::chrono::steady_clock::now() - begin;
-        const std::vector<Seconds> all = communicator.all_gather(own.count());
-        if (i >= 0)
-            times.push_back(*std::max_element(all.begin(), all.end()));
-    }
-    const Seconds predicted =
-        planner
-            .seconds(task, direct,
-                     {.operator_name = "over",
-                      .element_name = "f32",
-                      .element_size = over.element.size,
-                      .nodes = layout.nodes,
-                      .within_node = layout.reads_all ? Link::same_process : Link::same_node})
-            .value_or(0);
-    const double ratio = predicted > 0 ? median(times) / predicted : 1;
-    return {bytes, bytes, {ratio, ratio, ratio, runs}};
-}
-
 /// Measures whole schedules if some node has more ranks than cores: the time to switch between
 /// ranks is in no single message. Collective.
 void measure_crowding(const Communicator& communicator, const RankLayout& layout,
                       machine::Profile& profile, Seconds budget) {
-    const int ranks = communicator.size();
-    if (!model::crowd_of(profile, layout.nodes, ranks,
-                         layout.reads_all ? Link::same_process : Link::same_node)
-             .takes_turns())
+    if (!is_crowded(profile, layout.nodes, layout.reads_all))
         return;
-    planner::Planner planner(profile);
-    const bool quick = budget < .1;
-    for (const Elements pixels : {1 << 10, 1 << 14, 1 << 16, 1 << 18}) {
-        if (quick && pixels > 1 << 16)
-            break;
+    std::vector<Elements> sizes{1 << 10, 1 << 14, 1 << 16};
+    if (budget >= .1)
+        sizes.push_back(1 << 18);
+    for (const TimedFrame& frame :
+         time_frames(communicator, profile, layout.reads_all, sizes, budget / 12))
         profile.crowding.push_back(
-            measure_schedule(communicator, layout, planner, pixels, quick ? 3 : 9));
-    }
+            {frame.bytes, frame.bytes, {frame.ratio(), frame.ratio(), frame.ratio(), frame.runs}});
 }
 
 /// True if every rank can allocate the memory needed for measuring. Collective.

@@ -4,14 +4,23 @@
 #include "sextant/calibrate/campaign.hpp"
 #include "sextant/calibrate/estimate.hpp"
 #include "sextant/calibrate/rig.hpp"
+#include "sextant/comm/execute.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/machine/interpolate.hpp"
+#include "sextant/model/work_costs.hpp"
+#include "sextant/planner/planner.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <limits>
 #include <optional>
 #include <random>
 
@@ -105,6 +114,95 @@ std::vector<HeldOut> hold_out(Stopwatch& stopwatch, const std::vector<Cell>& cel
 
 namespace {
 
+machine::Link within_node(bool reads_all) {
+    return reads_all ? machine::Link::same_process : machine::Link::same_node;
+}
+
+/// Runs of Direct-Send for images of one size.
+class Frames {
+  public:
+    Frames(const Communicator& communicator, Elements pixels)
+        : communicator_(communicator),
+          task_(compositing::one_image_each(communicator.size(), pixels)),
+          image_(communicator.memory(pixels * over_.element.size)) {
+        constexpr std::byte translucent{0x3e}; // about .19
+        std::ranges::fill(image_.bytes(), translucent);
+        // Ranks use other memory between two frames, so the buffers of a run are not in their
+        // caches.
+        constexpr int many = 12;
+        for (int i = 0; i < many; ++i) {
+            runs_.emplace_back(communicator,
+                               compositing::program(*direct_.algorithm, task_, direct_.tuning,
+                                                    communicator.rank()),
+                               over_);
+            runs_.back().bind(0, std::as_const(image_).bytes());
+        }
+    }
+
+    /// All ranks get the same times, so all end after the same run.
+    std::vector<Seconds> measure(Seconds duration) {
+        constexpr std::size_t least_runs = 6;
+        std::vector<Seconds> times;
+        for (Seconds spent = 0; spent < duration || times.size() < least_runs;
+             spent += times.back()) {
+            write_anew(image_.bytes());
+            communicator_.barrier();
+            const auto begin = std::chrono::steady_clock::now();
+            runs_[times.size() % runs_.size()].run();
+            const std::chrono::duration<double> own = std::chrono::steady_clock::now() - begin;
+            const std::vector<Seconds> all = communicator_.all_gather(own.count());
+            times.push_back(*std::max_element(all.begin(), all.end()));
+        }
+        // The scheduler needs some time to settle how ranks take turns.
+        times.erase(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
+        return times;
+    }
+
+    std::optional<Seconds> predict(planner::Planner& planner, const std::vector<int>& nodes,
+                                   bool reads_all) const {
+        return planner.seconds(task_, direct_,
+                               {.operator_name = "over",
+                                .element_name = "f32",
+                                .element_size = over_.element.size,
+                                .nodes = nodes,
+                                .within_node = within_node(reads_all)});
+    }
+
+    Bytes bytes() const { return image_.size(); }
+
+  private:
+    const Communicator& communicator_;
+    const Operator& over_ = kernel::find("over");
+    const compositing::Configuration direct_{&compositing::find("direct-send"), {}};
+    const compositing::Task task_;
+    Memory image_;
+    std::vector<Execution> runs_;
+};
+
+} // namespace
+
+std::vector<TimedFrame> time_frames(const Communicator& communicator,
+                                    const machine::Profile& profile, bool reads_all,
+                                    std::span<const Elements> sizes, Seconds duration) {
+    const std::vector<int> nodes = nodes_of(communicator);
+    planner::Planner planner(profile);
+    std::vector<TimedFrame> frames;
+    for (const Elements pixels : sizes) {
+        Frames runs(communicator, pixels);
+        const std::vector<Seconds> times = runs.measure(duration);
+        frames.push_back({runs.bytes(), runs.predict(planner, nodes, reads_all).value_or(0),
+                          median(times), static_cast<std::int64_t>(times.size())});
+    }
+    return frames;
+}
+
+bool is_crowded(const machine::Profile& profile, std::span<const int> nodes, bool reads_all) {
+    return model::crowd_of(profile, nodes, static_cast<int>(nodes.size()), within_node(reads_all))
+        .takes_turns();
+}
+
+namespace {
+
 void compare(std::vector<std::string>& all, const char* what, const std::string& then,
              const std::string& now) {
     if (!then.empty() && then != now)
@@ -163,16 +261,19 @@ Seconds probe_state(const Communicator& communicator) {
     constexpr int bursts = 5;
     const bool takes_part = communicator.rank() < 2;
     const Communicator pair = communicator.split(takes_part ? 0 : -1, 0);
-    Series series;
+    Seconds fastest = takes_part ? std::numeric_limits<Seconds>::infinity()
+                                 : 0; // other programs can only lengthen a burst
     if (takes_part) {
         Rig rig(pair, memory);
         for (int i = 0; i < bursts; ++i) {
+            Series series;
             for (const Sample& sample : rig.burst(probe()))
                 series.add(sample);
+            fastest = std::min(fastest, series.value(0).median);
         }
     }
     communicator.barrier();
-    return takes_part ? series.value(0).median : 0;
+    return fastest;
 }
 
 Seconds probe_threads() {

@@ -5,6 +5,8 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/machine/profile.hpp"
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,27 @@ std::vector<Cell> draw_held_out(unsigned seed, int contiguous, int strided);
 /// Collective over the stopwatch.
 std::vector<HeldOut> hold_out(Stopwatch& stopwatch, const std::vector<Cell>& cells,
                               const machine::Profile& profile, machine::Link link, int rounds);
+
+/// A composited frame whose time was predicted and measured.
+struct TimedFrame {
+    Bytes bytes = 0; ///< size of each rank's image
+    Seconds predicted = 0, measured = 0;
+    std::int64_t runs = 0; ///< runs that were measured
+
+    /// The measured time, relative to the predicted one; 1 if nothing was predicted.
+    double ratio() const { return predicted > 0 ? measured / predicted : 1; }
+};
+
+/// Measures Direct-Send on all ranks, with images of `sizes` pixels of four floats, and predicts it
+/// from a profile. `reads_all`: ranks can read each other's memory. Each size takes about
+/// `duration`.
+/// Collective.
+std::vector<TimedFrame> time_frames(const Communicator& communicator,
+                                    const machine::Profile& profile, bool reads_all,
+                                    std::span<const Elements> sizes, Seconds duration);
+
+/// True if a node has more ranks than cores.
+bool is_crowded(const machine::Profile& profile, std::span<const int> nodes, bool reads_all);
 
 /// The differences between a profile and this machine, one sentence each: host, cores, MPI, age.
 /// Empty if the profile still applies.

@@ -357,8 +357,6 @@ void measure_in_launches(const Request& request, const std::string& program) {
     tell(write_profiles(request.output, launches), request);
 }
 
-constexpr int contiguous_messages = 60, strided_messages = 60, rounds = 6;
-
 /// The prediction errors of one kind of message.
 struct Errors {
     std::string kind;
@@ -368,13 +366,13 @@ struct Errors {
     double nine_in_ten() const { return quantile(values, .9); }
 };
 
-/// The errors of one class of links, as JSON and as text.
-struct LinkErrors {
+/// Errors of predictions, as JSON and as text.
+struct Reported {
     Json json;
     std::string text;
 };
 
-LinkErrors errors_of(machine::Link link, const std::vector<HeldOut>& held) {
+Reported errors_of(machine::Link link, const std::vector<HeldOut>& held) {
     Errors errors[] = {{"contiguous", {}}, {"tiles of images", {}}};
     Json messages, summary;
     for (const HeldOut& one : held) {
@@ -410,9 +408,50 @@ void tell_state(const Communicator& communicator, const Profile& profile) {
             fmt::format("the machine has changed since the profile was measured; {}", other));
 }
 
-/// Measures messages of random sizes between two threads, or two ranks of a launcher, and prints
-/// the errors of a profile's predictions. Throws InvalidTask if the profile lacks the costs of such
-/// messages.
+Reported errors_of(const std::vector<calibrate::TimedFrame>& frames) {
+    Reported reported{Json::array(), "composited frames:"};
+    for (const calibrate::TimedFrame& frame : frames) {
+        reported.json.add(
+            {{"bytes", frame.bytes}, {"predicted", frame.predicted}, {"measured", frame.measured}});
+        reported.text += fmt::format(
+            "{} {} predicted {}, measured {}", frame.bytes == frames.front().bytes ? "" : ";",
+            report::bytes_to_text(static_cast<double>(frame.bytes)),
+            report::to_text(frame.predicted), report::to_text(frame.measured));
+    }
+    reported.text += "\n";
+    return reported;
+}
+
+/// Measures messages of random sizes and composited frames, and compares their times with the
+/// predictions of a profile. Throws InvalidTask if the profile lacks the costs of such messages.
+/// Collective.
+Reported check(const Communicator& communicator, const Profile& profile, std::int64_t seed,
+               int messages, int rounds) {
+    constexpr Bytes memory = Bytes{200} << 20;
+    constexpr Elements sizes[] = {5000, 80000, 600000};
+    constexpr Seconds duration = .03;
+    const std::vector<calibrate::Cell> cells =
+        calibrate::draw_held_out(static_cast<unsigned>(seed), messages, messages);
+    Json links;
+    std::string text;
+    calibrate::with_rigs(communicator, memory, [&](auto& stopwatch, machine::Link link) {
+        const Reported errors = errors_of(link, hold_out(stopwatch, cells, profile, link, rounds));
+        links.add(errors.json);
+        text += errors.text;
+    });
+    const Reported frames = errors_of(calibrate::time_frames(
+        communicator, profile, communicator.shares_memory(), sizes, duration));
+    return {{{"operation", "calibrate --check"},
+             {"version", version()},
+             {"links", links},
+             {"frames", frames.json},
+             {"host", host()},
+             {"date", date()}},
+            text + frames.text};
+}
+
+/// Checks a profile between two threads, or the ranks of a launcher, and prints the errors of its
+/// predictions.
 void check_predictions(const Request& request, const Call& call) {
     launch_ranks(call, 2, [&](Communicator communicator) {
         Profile profile;
@@ -423,27 +462,12 @@ void check_predictions(const Request& request, const Call& call) {
                 check_outputs(outputs);
             profile = machine::read_profile(request.check);
         });
-        const std::vector<calibrate::Cell> cells = calibrate::draw_held_out(
-            static_cast<unsigned>(request.seed), contiguous_messages, strided_messages);
         agree(communicator, [&] { tell_state(communicator, profile); });
         agree(communicator, [&] {
-            constexpr Bytes memory = Bytes{200} << 20;
-            Json links;
-            std::string text;
-            calibrate::with_rigs(communicator, memory, [&](auto& stopwatch, machine::Link link) {
-                const LinkErrors errors =
-                    errors_of(link, hold_out(stopwatch, cells, profile, link, rounds));
-                links.add(errors.json);
-                text += errors.text;
-            });
-            if (communicator.rank() != 0)
-                return;
-            const Json json = {{"operation", "calibrate --check"},
-                               {"version", version()},
-                               {"links", links},
-                               {"host", host()},
-                               {"date", date()}};
-            write_reports({request.json, ""}, {}, json.text(), text, "");
+            constexpr int messages = 60, rounds = 6;
+            const Reported errors = check(communicator, profile, request.seed, messages, rounds);
+            if (communicator.rank() == 0)
+                write_reports({request.json, ""}, {}, errors.json.text(), errors.text, "");
         });
     });
 }
