@@ -80,14 +80,8 @@ class Schemas(CommandTest):
         sextant("synthesize -o movie.npy --frames 5 --width 64 --height 64 --warp 1")
         sextant("synthesize -o image.npy --frames 1 --width 64 --height 64 --specimen carbon")
         Path("blocks.csv").write_text("file,z,y,x\nlabels.npy,0,0,0\nlabels.npy,0,0,64\n")
-        # On a busy machine, some costs are not measured in a short time, which is said.
-        for budget in (2, 20, 200):
-            self.json(f"calibrate --launches 1 --budget {budget}s -o here.json")
-            check = sextant("calibrate --check here.json --json", code=None)
-            if check.returncode == 0:
-                Path("check.json").write_text(check.out)
-                break
-            self.assertIn("calibrate with a longer --budget", check.text)
+        self.json("calibrate --launches 1 --budget 2s -o here.json")
+        Path("check.json").write_text(sextant("calibrate --check here.json --json").out)
         for line in ("composite $SAMPLE -o brain.png --ranks 2 --plan plan.json --trace trace.json",
                      "filter image.npy -o planes.npy --ranks 2 --plan filter.json --derivatives x",
                      "filter movie.npy -o volume.npy --sigma 1 --derivatives x", "label image.npy -o labels.npy",

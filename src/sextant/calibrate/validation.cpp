@@ -118,7 +118,8 @@ machine::Link within_node(bool reads_all) {
     return reads_all ? machine::Link::same_process : machine::Link::same_node;
 }
 
-/// Runs of Direct-Send for images of one size.
+/// Runs of Direct-Send for images of one size. All ranks together use at most about 256 MiB, except
+/// for one run each.
 class Frames {
   public:
     Frames(const Communicator& communicator, Elements pixels)
@@ -129,7 +130,10 @@ class Frames {
         std::ranges::fill(image_.bytes(), translucent);
         // Ranks use other memory between two frames, so the buffers of a run are not in their
         // caches.
-        constexpr int many = 12;
+        constexpr Bytes most_memory = Bytes{256} << 20;
+        constexpr Bytes most = 12;
+        const auto many = static_cast<int>(
+            std::clamp<Bytes>(most_memory / communicator.size() / image_.size(), 1, most));
         for (int i = 0; i < many; ++i) {
             runs_.emplace_back(communicator,
                                compositing::program(*direct_.algorithm, task_, direct_.tuning,

@@ -195,7 +195,8 @@ std::vector<Profile> write_profiles(const std::string& path, std::span<const Pro
     return states;
 }
 
-void tell(const std::vector<Profile>& states, const Request& request) {
+/// Prints what was measured, and how well its predictions hold.
+void tell(const std::vector<Profile>& states, const Request& request, const std::string& checked) {
     Json found = Json::array();
     std::string text;
     for (std::size_t i = 0; i < states.size(); ++i) {
@@ -233,7 +234,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
         json.set("load_average", load[0]);
         text += fmt::format("load average {:.1f} on {} cores\n", load[0], states[0].cores);
     }
-    write_reports({request.json, ""}, {}, json.text(), text, "");
+    write_reports({request.json, ""}, {}, json.text(), text + checked, "");
 }
 
 void make_folder_of(const std::string& path) {
@@ -256,6 +257,99 @@ std::vector<Profile> earlier_launches(const Request& request) {
             request.output, launches.front().transport, request.transport));
     }
     return launches;
+}
+
+/// The prediction errors of one kind of message.
+struct Errors {
+    std::string kind;
+    std::vector<double> values;
+
+    double median() const { return sextant::median(values); }
+    double nine_in_ten() const { return quantile(values, .9); }
+};
+
+/// Errors of predictions, as JSON and as text.
+struct Reported {
+    Json json;
+    std::string text;
+};
+
+Reported errors_of(machine::Link link, const std::vector<HeldOut>& held) {
+    Errors errors[] = {{"contiguous", {}}, {"tiles of images", {}}};
+    Json messages, summary;
+    for (const HeldOut& one : held) {
+        errors[one.cell.layout == machine::Layout::cc ? 0 : 1].values.push_back(one.error());
+        messages.add({{"layout", name(one.cell.layout)},
+                      {"bytes", one.cell.bytes},
+                      {"block", one.cell.block},
+                      {"row", one.cell.row},
+                      {"predicted", one.predicted},
+                      {"measured", one.measured}});
+    }
+    std::string text;
+    for (const Errors& of : errors) {
+        if (of.values.empty())
+            continue;
+        text += fmt::format(
+            "{}, {}: {} messages not used in the calibration, median error {:.1f} %, "
+            "90th percentile {:.1f} %\n",
+            name(link), of.kind, of.values.size(), 100 * of.median(), 100 * of.nine_in_ten());
+        summary.add({{"kind", of.kind},
+                     {"messages", of.values.size()},
+                     {"median", of.median()},
+                     {"nine_in_ten", of.nine_in_ten()}});
+    }
+    return {{{"link", name(link)}, {"messages", messages}, {"errors", summary}}, text};
+}
+
+Reported errors_of(const std::vector<calibrate::TimedFrame>& frames) {
+    Reported reported{Json::array(), "composited frames:"};
+    for (const calibrate::TimedFrame& frame : frames) {
+        reported.json.add(
+            {{"bytes", frame.bytes}, {"predicted", frame.predicted}, {"measured", frame.measured}});
+        reported.text += fmt::format(
+            "{} {} predicted {}, measured {}", frame.bytes == frames.front().bytes ? "" : ";",
+            report::bytes_to_text(static_cast<double>(frame.bytes)),
+            report::to_text(frame.predicted), report::to_text(frame.measured));
+    }
+    reported.text += "\n";
+    return reported;
+}
+
+/// Measures messages of random sizes and composited frames, and compares their times with the
+/// predictions of a profile. Throws InvalidTask if the profile lacks the costs of contiguous
+/// messages.
+/// Collective.
+Reported check(const Communicator& communicator, const Profile& profile, std::int64_t seed,
+               int messages, int rounds) {
+    constexpr Bytes memory = Bytes{200} << 20;
+    constexpr Elements sizes[] = {5000, 80000, 600000};
+    constexpr Seconds duration = .03;
+    const std::vector<calibrate::Cell> drawn =
+        calibrate::draw_held_out(static_cast<unsigned>(seed), messages, messages);
+    Json links;
+    std::string text;
+    calibrate::with_rigs(communicator, memory, [&](auto& stopwatch, machine::Link link) {
+        // Short calibrations lack some layouts.
+        std::vector<calibrate::Cell> cells = drawn;
+        std::erase_if(cells, [&](const calibrate::Cell& cell) {
+            const machine::LinkCosts* costs = profile.find(link);
+            return cell.layout != machine::Layout::cc && costs &&
+                   !machine::find(*costs, machine::Path::full, cell.layout, cell.strategy);
+        });
+        const Reported errors = errors_of(link, hold_out(stopwatch, cells, profile, link, rounds));
+        links.add(errors.json);
+        text += errors.text;
+    });
+    const Reported frames = errors_of(calibrate::time_frames(
+        communicator, profile, communicator.shares_memory(), sizes, duration));
+    return {{{"operation", "calibrate --check"},
+             {"version", version()},
+             {"links", links},
+             {"frames", frames.json},
+             {"host", host()},
+             {"date", date()}},
+            text + frames.text};
 }
 
 /// Measures one launch on this communicator. Collective.
@@ -283,11 +377,24 @@ void measure_here(const Request& request, const Communicator& communicator) {
     agree(communicator,
           [&] { launch = calibrate::measure_launch(communicator, &earlier, options); });
     progress.clear();
+    std::vector<Profile> states;
     agree(communicator, [&] {
         if (!first)
             return;
         launches.push_back(std::move(launch));
-        tell(write_profiles(request.output, launches), request);
+        states = write_profiles(request.output, launches);
+    });
+    std::string checked;
+    if (!request.append) {
+        agree(communicator, [&] {
+            constexpr int messages = 20, rounds = 3;
+            const Profile profile = machine::read_profile(request.output);
+            checked = check(communicator, profile, request.seed, messages, rounds).text;
+        });
+    }
+    agree(communicator, [&] {
+        if (first)
+            tell(states, request, checked);
     });
 }
 
@@ -354,48 +461,15 @@ void measure_in_launches(const Request& request, const std::string& program) {
                                     request.launcher, launch.transport, request.transport));
         launches.push_back(std::move(launch));
     }
-    tell(write_profiles(request.output, launches), request);
-}
-
-/// The prediction errors of one kind of message.
-struct Errors {
-    std::string kind;
-    std::vector<double> values;
-
-    double median() const { return sextant::median(values); }
-    double nine_in_ten() const { return quantile(values, .9); }
-};
-
-/// Errors of predictions, as JSON and as text.
-struct Reported {
-    Json json;
-    std::string text;
-};
-
-Reported errors_of(machine::Link link, const std::vector<HeldOut>& held) {
-    Errors errors[] = {{"contiguous", {}}, {"tiles of images", {}}};
-    Json messages, summary;
-    for (const HeldOut& one : held) {
-        errors[one.cell.layout == machine::Layout::cc ? 0 : 1].values.push_back(one.error());
-        messages.add({{"layout", name(one.cell.layout)},
-                      {"bytes", one.cell.bytes},
-                      {"block", one.cell.block},
-                      {"row", one.cell.row},
-                      {"predicted", one.predicted},
-                      {"measured", one.measured}});
-    }
-    std::string text;
-    for (const Errors& of : errors) {
-        text += fmt::format(
-            "{}, {}: {} messages not used in the calibration, median error {:.1f} %, "
-            "90th percentile {:.1f} %\n",
-            name(link), of.kind, of.values.size(), 100 * of.median(), 100 * of.nine_in_ten());
-        summary.add({{"kind", of.kind},
-                     {"messages", of.values.size()},
-                     {"median", of.median()},
-                     {"nine_in_ten", of.nine_in_ten()}});
-    }
-    return {{{"link", name(link)}, {"messages", messages}, {"errors", summary}}, text};
+    const std::vector<Profile> states = write_profiles(request.output, launches);
+    const std::string checked = work.file("check.txt");
+    constexpr Seconds patience = 120;
+    run_process(fmt::format("{} {} calibrate --check {} >{}",
+                            request.transport == "mpi" ? request.launcher : "", program,
+                            shell_quoted(request.output), shell_quoted(checked)),
+                patience);
+    constexpr Bytes most = 1 << 20;
+    tell(states, request, read_text(checked, most));
 }
 
 /// Prints a note if the machine is not in the state of the profile, because the prediction errors
@@ -406,48 +480,6 @@ void tell_state(const Communicator& communicator, const Profile& profile) {
     if (communicator.rank() == 0 && profile.state_probe.median > 0 && !other.empty())
         print_note(
             fmt::format("the machine has changed since the profile was measured; {}", other));
-}
-
-Reported errors_of(const std::vector<calibrate::TimedFrame>& frames) {
-    Reported reported{Json::array(), "composited frames:"};
-    for (const calibrate::TimedFrame& frame : frames) {
-        reported.json.add(
-            {{"bytes", frame.bytes}, {"predicted", frame.predicted}, {"measured", frame.measured}});
-        reported.text += fmt::format(
-            "{} {} predicted {}, measured {}", frame.bytes == frames.front().bytes ? "" : ";",
-            report::bytes_to_text(static_cast<double>(frame.bytes)),
-            report::to_text(frame.predicted), report::to_text(frame.measured));
-    }
-    reported.text += "\n";
-    return reported;
-}
-
-/// Measures messages of random sizes and composited frames, and compares their times with the
-/// predictions of a profile. Throws InvalidTask if the profile lacks the costs of such messages.
-/// Collective.
-Reported check(const Communicator& communicator, const Profile& profile, std::int64_t seed,
-               int messages, int rounds) {
-    constexpr Bytes memory = Bytes{200} << 20;
-    constexpr Elements sizes[] = {5000, 80000, 600000};
-    constexpr Seconds duration = .03;
-    const std::vector<calibrate::Cell> cells =
-        calibrate::draw_held_out(static_cast<unsigned>(seed), messages, messages);
-    Json links;
-    std::string text;
-    calibrate::with_rigs(communicator, memory, [&](auto& stopwatch, machine::Link link) {
-        const Reported errors = errors_of(link, hold_out(stopwatch, cells, profile, link, rounds));
-        links.add(errors.json);
-        text += errors.text;
-    });
-    const Reported frames = errors_of(calibrate::time_frames(
-        communicator, profile, communicator.shares_memory(), sizes, duration));
-    return {{{"operation", "calibrate --check"},
-             {"version", version()},
-             {"links", links},
-             {"frames", frames.json},
-             {"host", host()},
-             {"date", date()}},
-            text + frames.text};
 }
 
 /// Checks a profile between two threads, or the ranks of a launcher, and prints the errors of its
