@@ -114,7 +114,8 @@ struct RowInterpolation::ColumnTaps {
 RowInterpolation::ColumnTaps RowInterpolation::columns_of(const RowTaps& rows) const {
     ColumnTaps columns;
     for (int i = 0; i < rows.y.count; ++i)
-        columns.of_row[i] = axis_taps(by_, rows.x[i]);
+        columns.of_row[i] =
+            i > 0 && rows.x[i] == rows.x[i - 1] ? columns.of_row[i - 1] : axis_taps(by_, rows.x[i]);
     return columns;
 }
 
@@ -337,8 +338,11 @@ void RowInterpolation::interpolate_scalars(Elements outer, std::int64_t row) con
                 const RowTaps rows = taps_of(positions_.at(row, column));
                 double& value = values[static_cast<std::size_t>(column - first)];
                 value = gap;
+                AxisTaps along;
                 for (int i = 0; rows.covered && i < rows.y.count; ++i) {
-                    const AxisTaps along = axis_taps(by_, rows.x[i]);
+                    // Only scans with shifted rows have different positions in each row.
+                    if (i == 0 || rows.x[i] != rows.x[i - 1])
+                        along = axis_taps(by_, rows.x[i]);
                     const std::byte* const from = row_at(outer, rows.rows[i]);
                     double sum = 0;
                     for (int tap = 0; tap < along.count; ++tap) {
