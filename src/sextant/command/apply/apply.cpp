@@ -142,7 +142,8 @@ std::string apply_to_series(const ApplyCommand& command, AppliedTransforms& tran
         registration::with_aligned_rows(transforms.all().row_shift, source->header().shape.width));
     registration::ChangedFrames without_flyback(
         aligned, registration::without_columns(transforms.flyback(), source->header().shape.width));
-    registration::Resampler resampler(without_flyback);
+    Team team(threads_of_apply());
+    registration::Resampler resampler(without_flyback, &team);
     std::vector<float> pixels(static_cast<std::size_t>(header.shape.elements()));
     std::vector<std::byte> samples(pixels.size() *
                                    static_cast<std::size_t>(size_of(header.sample)));

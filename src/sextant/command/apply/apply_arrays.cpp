@@ -42,6 +42,10 @@ Record record_of(ImageChoice& choice) {
     return record;
 }
 
+int threads_of_apply() {
+    return std::clamp(Cores::available().count(), 1, 64);
+}
+
 AlignedArray::AlignedArray(const SourceChoice& source, const ImageChoice& choice,
                            AppliedTransforms& transforms, const std::string& output)
     : source_(source), choice_(choice), transforms_(transforms), output_(output) {
@@ -210,7 +214,7 @@ std::string AlignedArray::run() {
     print_warning(format::remark_on_lost_pixel(output_, header_of_result()));
     const std::unique_ptr<ArraySink> sink = format::create_array(
         output_, header_of_result(), {.pyramid = choice_.pyramid, .zarr_version = choice_.zarr});
-    Team team(std::clamp(Cores::available().count(), 1, 64));
+    Team team(threads_of_apply());
     Progress progress(true);
     RunControl control;
     control.progress = [&](std::string_view part, std::int64_t done, std::int64_t all) {

@@ -25,6 +25,9 @@ struct ImageChoice {
 /// Declares `--by`, `--sum`, `--count`, `--sample`, `--memory`, `--pyramid`, `--zarr`.
 Record record_of(ImageChoice& choice);
 
+/// The number of threads of `apply`: one per available core.
+int threads_of_apply();
+
 /// An array whose frames are aligned; only one channel, slice or time of the array if requested.
 class AlignedArray {
   public:
