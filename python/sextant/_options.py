@@ -389,7 +389,7 @@ class ExplainOptions(TypedDict, total=False):
     model : str, optional
         Cost model; default: the most detailed one that the profile allows.
     density : float, default: 1
-        Fraction of active pixels in each image (0 to 1).
+        Composite, label: fraction of pixels that are not 0 (0 to 1).
     radices : int or sequence of int, optional
         Radices of radix-k: factors of the number of ranks, each 2 or more.
     window : int, optional

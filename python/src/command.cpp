@@ -72,6 +72,8 @@ py::tuple run(const std::string& name, const py::dict& keywords) {
         if (field.is_required && !call.has(field.name))
             throw InvalidKeyword(field.name + " is missing: " + field.meaning);
     }
+    call.program =
+        shell_quoted(utf8_of(py::module_::import("sys").attr("executable"))) + " -m sextant";
     int code = 0;
     std::string text;
     std::vector<std::string> notes;

@@ -3,6 +3,7 @@
 
 #include "sextant/core/run_control.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -108,14 +109,16 @@ void ChildProcess::wait() {
 bool ChildProcess::ended_within(Seconds patience) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
+    const auto elapsed = [begin] { return std::chrono::duration<double>(Clock::now() - begin); };
     do {
         const pid_t ended = waitpid(id_, &status_, WNOHANG);
         if (ended == id_ || (ended < 0 && errno != EINTR)) {
             id_ = 0;
             return true;
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    } while (std::chrono::duration<double>(Clock::now() - begin).count() < patience);
+        constexpr std::chrono::duration<double> longest(5e-3), shortest(1e-4);
+        std::this_thread::sleep_for(std::clamp(elapsed() / 100, shortest, longest));
+    } while (elapsed().count() < patience);
     return false;
 }
 

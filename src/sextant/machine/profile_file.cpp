@@ -336,16 +336,7 @@ constexpr const char* text = R"({
   {"name": "max", "element": "u8", "seconds_per_element": 6e-10}],
  "kernels": [
   {"name": "gaussian-derivatives", "points": [[1024, 8, 6e-7], [1024, 32, 1.8e-6],
-                                              [1048576, 8, 6e-4], [1048576, 32, 1.8e-3]]},
-  {"name": "label", "points": [[1024, 1, 2e-7], [1024, 256, 3e-6],
-                                [1048576, 1, 2e-4], [1048576, 256, 3e-3]]},
-  {"name": "trace-contours", "points": [[1024, 1, 2e-5], [1024, 128, 3.2e-5],
-                                         [1048576, 1, 2e-2], [1048576, 128, 3.2e-2]]},
-  {"name": "resample-bilinear", "seconds_per_element": 3e-9},
-  {"name": "resample-cubic", "seconds_per_element": 6e-8},
-  {"name": "resample-lanczos", "seconds_per_element": 6e-7},
-  {"name": "resample-shift", "seconds_per_element": 1e-9},
-  {"name": "resample-splat", "seconds_per_element": 4e-7}],
+                                              [1048576, 8, 6e-4], [1048576, 32, 1.8e-3]]}],
  "copies": [{"block": 0, "seconds_per_byte": 1.2e-10}]
 })";
 

@@ -81,7 +81,9 @@ Record record_of(ExplainCommand& command) {
                "leave the image distributed instead of collecting it on rank 0");
     record.add("model", command.model, "NAME",
                "cost model; default: the most detailed one that the profile allows");
-    record.add("density", command.density, "FRACTION", "fraction of active pixels in each image")
+    record
+        .add("density", command.density, "FRACTION",
+             "composite, label: fraction of pixels that are not 0")
         .between(0, 1);
     compositing::declare_tuning(record, command.tuning.radices, command.tuning.window);
     record.add("all", command.all, "show all candidates, not just the best twelve");
@@ -132,7 +134,8 @@ Effects effects_of(ExplainCommand& command) {
                     return std::ranges::find(operations, command.what) != operations.end();
                 }};
     };
-    return {only({"composite"}, {"distributed", "density", "radices", "window"}),
+    return {only({"composite"}, {"distributed", "radices", "window"}),
+            only({"composite", "label"}, {"density"}),
             only({"composite", "collective"}, {"operator", "element"}),
             only({"filter"}, of_filter),
             only({"filter", "label"}, {"depth"}),
@@ -145,8 +148,7 @@ Effects effects_of(ExplainCommand& command) {
             only({"composite", "filter", "collective"}, {"ranks"}),
             only({"composite", "filter", "label", "contours", "apply", "register"}, {"size"}),
             only({"composite", "filter", "collective", "label", "contours"},
-                 {"model", "transport", "ranks_per_node"}),
-            only({"composite", "filter", "collective", "label", "contours", "apply"}, {"machine"}),
+                 {"model", "transport", "ranks_per_node", "machine"}),
             {{"operator", "element", "operator_seconds", "reproducible"},
              fmt::format("{} only moves elements", name(command.task.kind)),
              [&] { return command.what != "collective" || command.combines(); }},
@@ -466,8 +468,12 @@ Answer explain_filter(const ExplainCommand& command) {
 }
 
 /// Plans an operation whose candidates are configurations in words.
-Answer explain_other(const ExplainCommand& command) {
-    const PlannedTask& task = command.task;
+Answer explain_other(const ExplainCommand& command, const Call& call) {
+    PlannedTask task = command.task;
+    task.what = command.what;
+    task.program = call.own_command();
+    if (call.has("density"))
+        task.density = command.density;
     const bool is_collective = command.what == "collective";
     const int ranks = is_collective ? command.ranks : task.cores;
     Explained explained;
@@ -509,7 +515,7 @@ int run_explain(const ExplainCommand& command, const Call& call) {
         const Answer answer = command.what == "composite" ? explain_composite(command)
                               : command.what == "filter"  ? explain_filter(command)
                               : command.what == "scan"    ? explain_scan(command)
-                                                          : explain_other(command);
+                                                          : explain_other(command, call);
         write_reports({command.json, ""}, {}, answer.json.text(), answer.text, "");
     });
     return 0;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/schedules/explanation.hpp"
 
+#include "sextant/comm/waiting.hpp"
+#include "sextant/command/schedules/trials.hpp"
 #include "sextant/contour/tile_lists.hpp"
 #include "sextant/contours/merging_plan.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/planner/strips.hpp"
 #include "sextant/registration/series/division.hpp"
 #include "sextant/registration/transform/array_choices.hpp"
 #include "sextant/report/text.hpp"
@@ -20,7 +21,6 @@ namespace sextant::command {
 namespace {
 
 using planner::Setting;
-using planner::StripWork;
 
 /// Returns the predicted time; its lower bound if the schedule has too many messages to evaluate.
 template <class Configuration>
@@ -30,25 +30,26 @@ model::Span time_of(const planner::Alternative<Configuration>& alternative) {
     return model::Span(alternative.bound.value_or(0));
 }
 
+constexpr const char* not_measured =
+    "not measured: SEXTANT_PROBE is off, or a launcher started this process";
+
 /// The candidates of an operation, each with the time of the busiest rank's strips and of messages.
 class Candidates {
   public:
-    explicit Candidates(const Setting& setting) : setting_(setting) {}
+    /// `work`: the time on this machine, if it was measured.
+    Candidates(const Setting& setting, std::optional<SharedTime> work)
+        : setting_(setting), work_(std::move(work)) {}
 
-    /// Adds a candidate of `ranks` ranks with `threads` threads each.
-    void add(std::string name, const StripWork& work, int ranks, int threads,
-             const model::Span& messages = {}) {
-        const std::optional<model::Span> strips = planner::strip_time(
-            work, threads, setting_.nodes.empty() ? threads : ranks * threads, setting_.machine);
+    /// Adds a candidate that uses this number of cores, and the time of its messages.
+    void add(std::string name, int cores, const model::Span& messages = {}) {
         planner::Alternative<NamedConfiguration> one{.configuration = {std::move(name)}};
-        if (strips) {
-            const model::Span all = *strips + messages;
+        if (work_) {
+            const model::Span all = work_->on(cores) + messages;
             one.expected = {all.median, all.low, all.high};
         } else {
             if (messages.low > 0)
                 one.bound = messages.low;
-            one.remark =
-                fmt::format("not predicted: profile lacks {}; run sextant calibrate", work.kernel);
+            one.remark = not_measured;
         }
         all_.push_back(std::move(one));
     }
@@ -58,7 +59,7 @@ class Candidates {
                            Bytes size, int ranks) {
         const CollectivePlan plan = plan_collective(
             {kind, {count}, size}, {.algorithm = std::string(algorithm)}, ranks, setting_);
-        model_ = "strips and " + plan.model;
+        model_ = "short runs and " + plan.model;
         return time_of(plan.alternatives.front());
     }
 
@@ -82,7 +83,8 @@ class Candidates {
 
   private:
     const Setting& setting_;
-    std::string model_ = "strips";
+    const std::optional<SharedTime> work_;
+    std::string model_ = "short runs";
     std::vector<planner::Alternative<NamedConfiguration>> all_;
 };
 
@@ -113,14 +115,22 @@ distributed::MergingPlan merging(const Grid& grid, double density, Bytes size,
 }
 
 /// Adds a candidate of tiles for each pattern that merges them. `more`: the time of other messages.
-void add_patterns(Candidates& candidates, const StripWork& work, const Grid& grid,
-                  const distributed::MergingPlan& plan, const model::Span& more) {
+void add_patterns(Candidates& candidates, const Grid& grid, const distributed::MergingPlan& plan,
+                  const model::Span& more) {
     for (const auto& each : plan.alternatives) {
         if (each.expected)
             candidates.add(fmt::format("{}, {}x{} tiles, {}", report::counted(grid.ranks(), "rank"),
                                        grid.columns, grid.rows, each.configuration->name),
-                           work, grid.ranks(), 1, time_of(each) + more);
+                           grid.ranks(), time_of(each) + more);
     }
+}
+
+/// Measures the command on this machine, if that is possible.
+std::optional<SharedTime> measured(const PlannedTask& task, const std::string& options = "",
+                                   double density = 1) {
+    if (!Trials::allowed())
+        return std::nullopt;
+    return Trials(task, density).shared_time(options);
 }
 
 std::string shape_text(const PlannedTask& task) {
@@ -139,7 +149,9 @@ std::string places(const Setting& setting) {
                        on_first);
 }
 
-constexpr const char* in_memory = "times exclude reading and writing files";
+constexpr const char* included =
+    "times are scaled from short runs with synthetic data on this machine, with files in the page "
+    "cache; starting programs takes no time";
 
 } // namespace
 
@@ -179,33 +191,35 @@ Explained explain_collective(const PlannedTask& task, const std::optional<Operat
 }
 
 Explained explain_label(const PlannedTask& task, const Setting& setting) {
-    // Runs of equal samples per 1024 samples: of an almost empty image, of blobs, and of noise.
-    constexpr int least = 1, usual = 24, most = 256;
+    // Fractions of noise that is foreground: few samples, usual, and most components.
+    constexpr double least = .001, usual = .025, most = .5;
     // Per 1024 samples of the border of strips: components that touch it.
     constexpr Elements touching = 16;
     constexpr double frontier = 1.5; // list entries per pixel of a tile's border
     const char* const parts = task.depth ? "slabs" : "strips";
     const Elements samples = task.samples();
     const Elements border = task.width * (task.depth ? task.height : 1);
-    Candidates candidates(setting);
+    std::optional<SharedTime> work = measured(task, "", task.density.value_or(usual));
+    if (work && !task.density)
+        work->cover(*measured(task, "", least)).cover(*measured(task, "", most));
+    Candidates candidates(setting, work);
     const auto add = [&](int ranks, int threads) {
         const std::string name = fmt::format("{} of {}, {}", report::counted(ranks, "rank"),
                                              report::counted(threads, "thread"), parts);
         const Elements own = (samples + ranks - 1) / ranks;
-        const StripWork work{"label", "f32", own, usual, least, most};
         if (ranks == 1)
-            return candidates.add(name, work, 1, threads);
+            return candidates.add(name, threads);
         const model::Span labels = candidates.collective(CollectiveKind::gather, "flat-gather", own,
                                                          sizeof(std::uint32_t), ranks);
         constexpr Bytes pair = 2 * sizeof(std::uint64_t);
-        candidates.add(name, work, ranks, threads,
+        candidates.add(name, ranks * threads,
                        labels + candidates.collective(CollectiveKind::all_gather,
                                                       "direct-all-gather",
                                                       border * touching / 1024 + 1, pair, ranks));
         if (task.depth || threads > 1)
             return;
         const Grid grid = near_square(ranks, task.width, task.height);
-        add_patterns(candidates, work, grid,
+        add_patterns(candidates, grid,
                      merging(grid, frontier, sizeof(contour::BorderPixel), setting), labels);
     };
     add(1, task.cores);
@@ -218,24 +232,23 @@ Explained explain_label(const PlannedTask& task, const Setting& setting) {
             fmt::format("label {} on {}", shape_text(task), report::counted(task.cores, "core")),
         .plan = candidates.plan(),
         .assumptions = {
-            fmt::format("the time depends on the data: {} to {} runs of foreground per 1024 "
-                        "samples, usually {} (a run predicts its time from its first slab)",
-                        least, most, usual),
+            fmt::format("noise, {:.4g} % of it foreground (--density){}",
+                        task.density.value_or(usual) * 100,
+                        task.density ? "" : "; the interval covers .1 to 50 %"),
             fmt::format("{} components per 1024 samples touch the border of a rank's {}; rank 0 "
                         "receives all labels",
                         touching, parts),
-            places(setting), in_memory}};
+            places(setting), included}};
 }
 
 Explained explain_contours(const PlannedTask& task, const Setting& setting) {
-    constexpr int least = 1, usual = 64, most = 128; // edge pixels per 1024 pixels
-    constexpr double crossings = .05, edges = .1;    // list entries per pixel of a tile's border
-    Candidates candidates(setting);
+    constexpr Elements usual = 64;                // edge pixels per 1024 pixels
+    constexpr double crossings = .05, edges = .1; // list entries per pixel of a tile's border
+    Candidates candidates(setting, measured(task));
     for (const int ranks : divisors(task.cores)) {
         const Elements own = (task.samples() + ranks - 1) / ranks;
-        const StripWork work{"trace-contours", "f32", own, usual, least, most};
         if (ranks == 1) {
-            candidates.add("1 rank, no messages", work, 1, 1);
+            candidates.add("1 rank, no messages", 1);
             continue;
         }
         const Grid grid = near_square(ranks, task.width, task.height);
@@ -244,65 +257,83 @@ Explained explain_contours(const PlannedTask& task, const Setting& setting) {
         const model::Span points =
             candidates.collective(CollectiveKind::gather, "flat-gather", own * usual / 1024 + 1,
                                   2 * sizeof(Elements), ranks);
-        add_patterns(candidates, work, grid,
-                     merging(grid, crossings, sizeof(contour::Crossing), setting),
+        add_patterns(candidates, grid, merging(grid, crossings, sizeof(contour::Crossing), setting),
                      points + time_of(hysteresis.alternatives.front()));
     }
     return {.question = fmt::format("trace the contours of {} on {}", shape_text(task),
                                     report::counted(task.cores, "core")),
             .plan = candidates.plan(),
             .assumptions = {
-                fmt::format("the time depends on the data: {} to {} edge pixels per 1024 pixels, "
-                            "usually {}; sigma 1",
-                            least, most, usual),
+                "a lattice with little noise; default thresholds, which are quantiles; sigma 1",
                 fmt::format("{} contours and {} edges per pixel of a tile's border enter the tile",
                             crossings, edges),
-                places(setting), in_memory}};
+                places(setting), included}};
 }
 
 Explained explain_apply(const PlannedTask& task, const Setting& setting) {
-    std::string kernel = "resample-";
+    std::string method;
     for (const auto& each : registration::align_by_names()) {
         if (each.value == task.by)
-            kernel += each.name;
+            method = each.name;
     }
-    Candidates candidates(setting);
+    Candidates candidates(setting, measured(task, "--by " + method));
     for (const int parts : divisors(task.cores, task.cores)) {
         const int threads = task.cores / parts; // the largest first
-        candidates.add(fmt::format("{}, blocks of rows", report::counted(threads, "thread")),
-                       {kernel, "f32", task.frames * task.width * task.height}, 1, threads);
+        candidates.add(report::counted(threads, "thread"), threads);
     }
     return {.question = fmt::format("apply motions to {} of {}x{} pixels on {}",
                                     report::counted(task.frames, "frame"), task.width, task.height,
                                     report::counted(task.cores, "core")),
             .plan = candidates.plan(),
-            .assumptions = {"the result has the shape of the frames", places(setting), in_memory}};
+            .assumptions = {"the result has the shape of the frames, which are rotated; f32",
+                            places(setting), included}};
 }
 
 Explained explain_register(const PlannedTask& task) {
-    constexpr double factor = 2; // between machines
     const registration::FrameCosts costs =
         registration::default_costs({task.width, task.height}, 3, false);
-    NamedPlan plan{.reason = "fastest division by times per pixel, as in a run of register"};
-    for (const registration::Division& each :
-         registration::divisions(task.cores, task.frames, costs)) {
-        plan.alternatives.push_back(
-            {.configuration = {fmt::format("{} of {}{}", report::counted(each.ranks, "rank"),
-                                           report::counted(each.threads, "thread"),
-                                           each.threads == 1   ? ""
-                                           : each.whole_frames ? ", whole frames"
-                                                               : ", strips of rows")},
-             .expected = {{each.expected, each.expected / factor, each.expected * factor}}});
+    const std::optional<Trials> trials =
+        Trials::allowed() ? std::make_optional<Trials>(task) : std::nullopt;
+    const int here = Cores::available().count();
+    std::optional<model::Span> scale; // of divisions that cannot be measured here
+    NamedPlan plan;
+    std::vector<registration::Division> all =
+        registration::divisions(task.cores, task.frames, costs);
+    std::ranges::stable_partition(
+        all, [&](const auto& each) { return each.ranks * each.threads <= here; });
+    for (const registration::Division& each : all) {
+        auto& one = plan.alternatives.emplace_back();
+        one.configuration.name = fmt::format("{} of {}{}", report::counted(each.ranks, "rank"),
+                                             report::counted(each.threads, "thread"),
+                                             each.threads == 1   ? ""
+                                             : each.whole_frames ? ", whole frames"
+                                                                 : ", strips of rows");
+        if (!trials) {
+            one.remark = not_measured;
+            continue;
+        }
+        if (each.ranks * each.threads > here && scale) {
+            one.remark = "scaled from fewer cores by times per pixel";
+        } else {
+            const model::Span time = trials->time(
+                here, fmt::format("--ranks {} --threads {}", each.ranks, each.threads));
+            scale = time * (1 / each.expected);
+        }
+        const model::Span time = *scale * each.expected;
+        one.expected = {time.median, time.low, time.high};
     }
+    std::ranges::stable_sort(plan.alternatives, {}, [](const auto& each) {
+        return each.expected ? each.expected->seconds : 0;
+    });
     plan.configuration = plan.alternatives.front().configuration;
+    plan.reason =
+        trials ? "fastest division by short runs" : "not predicted; first by times per pixel";
     return {.question = fmt::format("register {} of {}x{} pixels on {}",
                                     report::counted(task.frames, "frame"), task.width, task.height,
                                     report::counted(task.cores, "core")),
             .plan = std::move(plan),
-            .assumptions = {
-                "rigid motions, each frame registered to 3 earlier ones; more stages take longer",
-                "times per pixel of one machine; those of others are up to twice as short or long, "
-                "for all candidates alike"}};
+            .assumptions = {"rigid motions of f32 frames, each registered to 3 earlier ones",
+                            included}};
 }
 
 } // namespace sextant::command

@@ -30,6 +30,9 @@ struct Explained {
 
 /// An operation to plan; each operation uses some of the fields.
 struct PlannedTask {
+    std::string what;              ///< the command
+    std::string program;           ///< the shell command that starts this program
+    std::optional<double> density; ///< fraction of samples that are not 0
     Elements width = 1024, height = 1024;
     std::optional<std::int64_t> depth; ///< planes of a volume
     std::int64_t frames = 100;
@@ -40,7 +43,10 @@ struct PlannedTask {
     Bytes element_size = 4;
     CollectiveOptions collective;
 
-    Elements samples() const { return width * height * depth.value_or(1); }
+    bool moves_frames() const { return what == "apply" || what == "register"; }
+    Elements samples() const {
+        return width * height * (moves_frames() ? frames : depth.value_or(1));
+    }
 };
 
 // Each function throws InvalidTask, and model::CannotExpress if no candidate can be described.
