@@ -281,7 +281,7 @@ Explained explain_apply(const PlannedTask& task, const Setting& setting) {
         const int threads = task.cores / parts; // the largest first
         candidates.add(report::counted(threads, "thread"), threads);
     }
-    return {.question = fmt::format("apply motions to {} of {}x{} pixels on {}",
+    return {.question = fmt::format("apply motions by {} to {} of {}x{} pixels on {}", method,
                                     report::counted(task.frames, "frame"), task.width, task.height,
                                     report::counted(task.cores, "core")),
             .plan = candidates.plan(),
