@@ -203,8 +203,7 @@ class BenchRun {
     }
 
     static std::vector<FilterCase> filter_cases(const BenchCommand& command) {
-        return command.cases.empty() ? std::vector{usual_filter_case()}
-                                     : read_filter_cases(command.cases);
+        return command.cases.empty() ? usual_filter_cases() : read_filter_cases(command.cases);
     }
 
   private:

@@ -323,9 +323,16 @@ std::vector<FilterCase> read_filter_cases(const std::string& path) {
     return read_cases<FilterCase>(path, complete);
 }
 
-FilterCase usual_filter_case() {
-    FilterCase usual;
-    complete(usual);
+std::vector<FilterCase> usual_filter_cases() {
+    std::vector<FilterCase> usual;
+    for (const Elements side : {1024, 256}) {
+        for (const double sigma : {3, 1}) {
+            FilterCase& one = usual.emplace_back();
+            one.shape = {side, side};
+            one.filter.sigma = {sigma, sigma};
+            complete(one);
+        }
+    }
     return usual;
 }
 

@@ -32,8 +32,8 @@ Record record_of(FilterCase& what);
 /// Reads cases from a JSON file. Throws InvalidFile.
 std::vector<FilterCase> read_filter_cases(const std::string& path);
 
-/// Returns the default case.
-FilterCase usual_filter_case();
+/// Returns the default cases: small and large images, narrow and wide filters.
+std::vector<FilterCase> usual_filter_cases();
 
 /// The times of one configuration in one case.
 struct FilterResult : TimedResult { // ratios are relative to the chosen configuration
