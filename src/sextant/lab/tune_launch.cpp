@@ -54,6 +54,13 @@ void check_task(const TuneTask& task) {
 
 namespace {
 
+/// Names of Sextant's algorithms for an operation, and "auto" for the one that a Collective chooses.
+std::vector<std::string_view> our_algorithms(const TunedOperation& operation) {
+    std::vector<std::string_view> names = algorithms_of(operation.what, true);
+    names.emplace_back("auto");
+    return names;
+}
+
 std::vector<const TunedOperation*> operations_of(const TuneTask& task) {
     std::vector<const TunedOperation*> all;
     for (const TunedOperation& operation : tuned_operations()) {
@@ -164,7 +171,7 @@ class OperationContest {
     }
 
     void add_ours(Bytes size, TuneBuffers& buffers, std::vector<TunedAlgorithm>& contestants) {
-        for (const std::string_view name : algorithms_of(operation_.what)) {
+        for (const std::string_view name : our_algorithms(operation_)) {
             TunedAlgorithm one;
             one.times.ours = true;
             one.times.algorithm.name = name;
@@ -174,6 +181,7 @@ class OperationContest {
             if (operation_.combines) {
                 task.counts = {size / Bytes{sizeof(float)}};
                 task.op = element_operator<float>("sum", std::plus<>());
+                task.op->commutative = true; // as MPI_SUM
             }
             std::shared_ptr<Collective> collective;
             try {
@@ -237,7 +245,7 @@ class OperationContest {
 void require_known_algorithms(const TuneTask& task) {
     std::vector<std::string> known = {"default"};
     for (const TunedOperation* const operation : operations_of(task)) {
-        for (const std::string_view name : algorithms_of(operation->what))
+        for (const std::string_view name : our_algorithms(*operation))
             known.push_back(fmt::format("sextant {}", name));
         if (task.algorithms.empty() || task.only_default())
             continue;
