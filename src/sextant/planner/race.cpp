@@ -74,31 +74,15 @@ RacingOrder racing_order(const CompositingPlan& plan, int frames) {
     return order;
 }
 
-CompositingPlan after_race(const CompositingPlan& plan,
-                           std::span<const compositing::Configuration> configurations,
-                           const Race::Outcome& outcome) {
-    CompositingPlan made = plan;
-    const compositing::Configuration& winner =
-        configurations[static_cast<std::size_t>(outcome.winner)];
-    made.configuration = winner;
-    made.rivals = 1; // only the winner of the race remains
-    std::string scores;
-    for (std::size_t i = 0; i < configurations.size(); ++i) {
+std::string scores_of(std::span<const std::string> names, const Race::Outcome& outcome,
+                      std::string_view runs) {
+    std::string text = fmt::format("raced over {} {}", outcome.frames, runs);
+    for (std::size_t i = 0; i < names.size(); ++i) {
         const std::optional<Seconds>& own = outcome.medians[i];
-        scores += fmt::format("{}{} {}", i == 0 ? "" : "; ", configurations[i].text(),
-                              own ? fmt::format("{:.4g} ms", *own * 1e3) : "failed");
-        for (auto& each : made.alternatives) {
-            if (each.configuration == configurations[i])
-                each.raced = own;
-        }
+        text += fmt::format("{} {} {}", i == 0 ? ":" : ";", names[i],
+                            own ? fmt::format("{:.4g} ms", *own * 1e3) : "failed");
     }
-    made.reason =
-        fmt::format("raced over {} frames: {}; predicted: {}", outcome.frames, scores, plan.reason);
-    const auto place = std::find_if(made.alternatives.begin(), made.alternatives.end(),
-                                    [&](const auto& each) { return each.configuration == winner; });
-    if (place != made.alternatives.end())
-        std::rotate(made.alternatives.begin(), place, place + 1);
-    return made;
+    return text;
 }
 
 } // namespace sextant::planner

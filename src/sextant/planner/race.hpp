@@ -3,9 +3,13 @@
 
 #include "sextant/planner/compositing_plan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace sextant::planner {
@@ -67,9 +71,31 @@ struct RacingOrder {
 /// usual prediction error. No race if it would take more than a quarter of the frames.
 RacingOrder racing_order(const CompositingPlan& plan, int frames);
 
+/// The results of a race in words. `runs`: what was timed, "frames".
+std::string scores_of(std::span<const std::string> names, const Race::Outcome& outcome,
+                      std::string_view runs);
+
 /// The plan after a race: the winner, with all medians in the reason and next to the predictions.
-CompositingPlan after_race(const CompositingPlan& plan,
-                           std::span<const compositing::Configuration> configurations,
-                           const Race::Outcome& outcome);
+template <class Configuration>
+Plan<Configuration> after_race(Plan<Configuration> plan,
+                               std::type_identity_t<std::span<const Configuration>> configurations,
+                               const Race::Outcome& outcome, std::string_view runs = "frames") {
+    plan.configuration = configurations[static_cast<std::size_t>(outcome.winner)];
+    plan.rivals = 1; // only the winner of the race remains
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < configurations.size(); ++i) {
+        names.push_back(configurations[i].text());
+        for (auto& each : plan.alternatives) {
+            if (each.configuration == configurations[i])
+                each.raced = outcome.medians[i];
+        }
+    }
+    plan.reason = scores_of(names, outcome, runs) + "; predicted: " + plan.reason;
+    const auto place = std::ranges::find(plan.alternatives, plan.configuration,
+                                         &Alternative<Configuration>::configuration);
+    if (place != plan.alternatives.end())
+        std::rotate(plan.alternatives.begin(), place, place + 1);
+    return plan;
+}
 
 } // namespace sextant::planner
