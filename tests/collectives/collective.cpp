@@ -20,7 +20,9 @@ using enum CollectiveKind;
 
 TEST(Collective, every_algorithm_follows_the_mpi_standard) {
     for (int ranks = 1; ranks <= 9; ++ranks)
-        run_threads(ranks, every_collective_follows_the_mpi_standard);
+        run_threads(ranks, [](const Communicator& communicator) {
+            every_collective_follows_the_mpi_standard(communicator);
+        });
 }
 
 /// The proofs also show that no message delivery deadlocks.
@@ -123,6 +125,11 @@ TEST(Collective, invalid_arguments_are_refused_on_every_rank) {
               "ring-all-reduce requires an operator that is declared commutative");
     EXPECT_THAT(with({gather, {1}}, {.algorithm = "ring"}),
                 HasSubstr("unknown gather algorithm 'ring'"));
+    EXPECT_THAT(with({gather, {1}}, {.algorithm = "mpi"}),
+                HasSubstr("mpi cannot run this operation: expected MPI processes"));
+    EXPECT_THAT(
+        with({all_reduce, {1}, 1, matrix_product()}, {.algorithm = "mpi", .reproducible = true}),
+        HasSubstr("mpi does not combine elements in the order of a serial loop"));
     EXPECT_EQ(with({reduce, {1}, 1, matrix_product()}, {.algorithm = "binary-swap"}),
               "binary-swap does not support 3 ranks, expected a power of two");
     EXPECT_EQ(

@@ -99,6 +99,8 @@ class Plans(CommandTest):
             for ranks in (1, 5):
                 found = facts(f"explain collective --kind {kind} --ranks {ranks} --count 1000 --machine das")
                 self.assertGreater(len(found["candidates"]), 0)
+        own = facts("explain collective --kind gather --ranks 5 --count 1000 --machine das")["candidates"][-1]
+        self.assertEqual(own, {"name": "mpi", "remark": "not predicted: ranks over MPI measure it"})
         sextant("explain collective --operator max --machine das", "operator max takes no time")
         sextant("explain collective --operator max --machine das --operator-seconds 1e-6", "all-reduce")
         slow, fast = (facts(f"explain collective --operator max --machine das --operator-seconds {seconds}")["candidates"][0]["seconds"]

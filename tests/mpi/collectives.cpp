@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every collective on values over MPI, in groups of 1, 2, 3, 4 and 7 ranks; and MPI's own
 // collectives, which a benchmark checks before it times them.
+#include "sextant/core/error.hpp"
 #include "sextant/lab/bench_collective.hpp"
 #include "sextant/lab/mpi_baselines.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tests/mpi/groups.hpp"
+#include "tests/support/agreed_failure.hpp"
 #include "tests/support/collective_operations.hpp"
 #include "tests/support/collective_runs.hpp"
 
@@ -43,6 +46,53 @@ std::set<std::string> baselines_in(const lab::CollectiveResults& results) {
         }
     }
     return names;
+}
+
+/// The race is decided by times, so only the report of both is tested.
+TEST(Mpi, a_collective_measures_mpi_and_keeps_one_of_both) {
+    on_group(3, [](const Communicator& communicator) {
+        const Collective chosen(communicator, {CollectiveKind::all_to_all, {64}});
+        const CollectivePlan& plan = chosen.plan();
+        const auto texts = all_gather_texts(communicator, plan.text() + ": " + plan.reason);
+        EXPECT_EQ(texts[0], texts[2]);
+        EXPECT_EQ(chosen.program().steps.empty(), plan.text() == "mpi");
+        if (communicator.rank() > 0)
+            return;
+        const auto mpi = std::ranges::find_if(plan.alternatives, [](const auto& each) {
+            return each.configuration.algorithm == "mpi";
+        });
+        ASSERT_NE(mpi, plan.alternatives.end());
+        EXPECT_FALSE(mpi->expected);
+        if (mpi->remark == "measured") {
+            EXPECT_GT(mpi->raced, 0);
+            EXPECT_THAT(plan.reason, testing::HasSubstr("raced over"));
+        } // else the machine was too busy for a race
+    });
+}
+
+TEST(Mpi, a_wrong_buffer_fails_mpi_on_all_ranks) {
+    on_group(3, [](const Communicator& communicator) {
+        Collective gathering(communicator, {CollectiveKind::all_gather, {2}, sizeof(int)},
+                             {.algorithm = "mpi"});
+        EXPECT_EQ(gathering.plan().text(), "mpi");
+        const std::vector<int> two(2), three(3);
+        if (communicator.rank() == 1) {
+            EXPECT_THROW(gathering.run<int>(three), InvalidTask);
+        }
+        EXPECT_THROW(gathering.run<int>(two), PeerFailed);
+        communicator.barrier();
+    });
+}
+
+TEST(Mpi, operators_that_may_throw_are_not_called_by_mpi) {
+    on_group(2, [](const Communicator& communicator) {
+        const auto add = element_operator<int>("sum", [](int a, int b) { return a + b; });
+        EXPECT_THAT(agreed_failure([&] {
+                        Collective(communicator, {CollectiveKind::all_reduce, {1}, 1, add},
+                                   {.algorithm = "mpi"});
+                    }),
+                    testing::HasSubstr("and a noexcept operator"));
+    });
 }
 
 /// Groups are small, because MPI's blocking calls poll, which is slow if ranks outnumber cores.

@@ -153,7 +153,7 @@ struct Count {
     bool operator==(const Count&) const = default;
 };
 
-inline Count combine(Count left, Count right) {
+inline Count combine(Count left, Count right) noexcept {
     return {left.value + right.value};
 }
 
@@ -163,14 +163,16 @@ inline Count exact_value<Count>(std::uint64_t number) {
 }
 
 inline Operator count_sum() {
-    auto op = element_operator<Count>("sum", [](Count a, Count b) { return combine(a, b); });
+    auto op =
+        element_operator<Count>("sum", [](Count a, Count b) noexcept { return combine(a, b); });
     op.commutative = true;
     return op;
 }
 
 inline Operator matrix_product() {
     return element_operator<Matrix>(
-        "product", [](const Matrix& left, const Matrix& right) { return combine(left, right); });
+        "product",
+        [](const Matrix& left, const Matrix& right) noexcept { return combine(left, right); });
 }
 
 /// Runs three times: with the result in the operation's own memory, then in two different buffers
@@ -221,17 +223,21 @@ inline bool takes(std::string_view algorithm, int ranks) {
 }
 
 /// Tests every operation with every algorithm and with the planned one, and with several roots.
-inline void every_collective_follows_the_mpi_standard(const Communicator& communicator) {
+/// `own`: the names of other algorithms that this communicator has.
+inline void
+every_collective_follows_the_mpi_standard(const Communicator& communicator,
+                                          std::initializer_list<std::string_view> own = {}) {
     const int ranks = communicator.size();
     for (const CollectiveKind kind : collective_kinds) {
         std::vector<std::string_view> algorithms = algorithms_of(kind);
         algorithms.emplace_back("auto");
+        algorithms.insert(algorithms.end(), own);
         std::vector<std::string_view> commuting = algorithms_of(kind, true);
         std::erase_if(commuting, [&](std::string_view name) {
             return std::find(algorithms.begin(), algorithms.end(), name) != algorithms.end();
         });
         if (kind >= CollectiveKind::reduce)
-            commuting.emplace_back("auto");
+            commuting.emplace_back("auto"), commuting.insert(commuting.end(), own);
         for (const Lengths& lengths : usual_lengths(ranks)) {
             for (const int root : std::set{0, ranks / 2, ranks - 1}) {
                 const CollectiveCase what{kind, ranks, root, lengths};

@@ -11,9 +11,11 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/record.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/planner/choose.hpp"
+#include "sextant/planner/race.hpp"
 #include "sextant/scan/catalogue.hpp"
 #include "sextant/schedule/builder.hpp"
 
@@ -50,6 +52,9 @@ Operator operator_of(const CollectiveTask& task) {
     return moved;
 }
 
+/// The name of MPI's own operation.
+constexpr const char* mpi_name = "mpi";
+
 constexpr Elements most_elements = Elements{1} << 40; ///< maximum number of elements per block
 
 /// Returns a record of the options that must be equal on all ranks.
@@ -76,7 +81,8 @@ void check(const CollectiveTask& task, const CollectiveOptions& options, int ran
     require(!options.reproducible || options.association == Association::in_order,
             "reproducible requires the association in-order, not by-arrival");
     const bool commutative = task.op && task.op->commutative;
-    const std::vector<std::string_view> names = algorithms_of(task.kind, commutative);
+    std::vector<std::string_view> names = algorithms_of(task.kind, commutative);
+    names.emplace_back(mpi_name);
     const std::string& wanted = options.algorithm;
     for (const collective::Algorithm& row : collective::reductions()) {
         require(commutative || !row.commutative || row.what != task.kind || row.name != wanted,
@@ -356,6 +362,8 @@ std::vector<Candidate> scan_candidates(const Operations& operation) {
 std::vector<Candidate> candidates_for(const Operations& operation,
                                       const CollectiveOptions& options) {
     const CollectiveKind kind = operation->kind;
+    if (options.algorithm == mpi_name)
+        return {};
     std::vector<Candidate> all =
         kind == reduce || kind == all_reduce     ? reduction_candidates(operation)
         : kind == scan || kind == exclusive_scan ? scan_candidates(operation)
@@ -378,6 +386,27 @@ std::vector<Candidate> candidates_for(const Operations& operation,
         };
     }
     return all;
+}
+
+/// True if MPI's own operation is a candidate, provided that the ranks are MPI processes.
+bool may_use_mpi(const CollectiveTask& task, const CollectiveOptions& options, int ranks) {
+    return (options.algorithm == mpi_name || (options.algorithm == "auto" && ranks > 1)) &&
+           (!combines(task.kind) || (task.op->nothrow && !options.reproducible));
+}
+
+LibraryTask library_task(const Operation& operation, const Operator& op, int rank) {
+    LibraryTask task{
+        operation.kind, operation.root, operation.counts.equal, operation.counts.by_rank, {}, op};
+    if (operation.kind == all_to_all && !task.equal) {
+        task.blocks.clear();
+        for (int other = 0; other < operation.ranks; ++other) {
+            task.blocks.push_back(operation.data.between(rank, other));
+            task.from.push_back(operation.data.between(other, rank));
+        }
+    } else if (!has_blocks(operation.kind) && operation.kind != all_to_all) {
+        task.blocks.resize(1);
+    }
+    return task;
 }
 
 /// Returns the profile, with the operator's time added if the profile lacks it.
@@ -431,7 +460,14 @@ CollectivePlan plan_collective(const CollectiveTask& task, const CollectiveOptio
     counts.by_rank.assign(static_cast<std::size_t>(ranks), task.counts.front());
     const auto operation = std::make_shared<const Operation>(
         operation_of(task, ranks, options.root, std::move(counts)));
-    return compare(candidates_for(operation, options), operator_of(task), options, setting).plan;
+    if (options.algorithm == mpi_name)
+        throw model::CannotExpress("mpi has no prediction: only running ranks measure it");
+    CollectivePlan plan =
+        compare(candidates_for(operation, options), operator_of(task), options, setting).plan;
+    if (may_use_mpi(task, options, ranks) && setting.within_node != machine::Link::same_process)
+        plan.alternatives.push_back({.configuration = {mpi_name, ""},
+                                     .remark = "not predicted: ranks over MPI measure it"});
+    return plan;
 }
 
 std::vector<std::string_view> algorithms_of(CollectiveKind kind, bool commutative) {
@@ -466,7 +502,7 @@ Record record_of(CollectiveOptions& options) {
     constexpr double longest = 1e6;
     Record record;
     record.add("algorithm", options.algorithm, "NAME",
-               "name of an algorithm; auto: the one predicted to be fastest");
+               "name of an algorithm; auto: the one predicted or measured to be fastest");
     record.add("root", options.root, "RANK", "the rank that sends to or receives from all others")
         .between(0, std::numeric_limits<int>::max());
     record.add("association", options.association,
@@ -507,19 +543,84 @@ Collective::Collective(Communicator communicator, CollectiveTask task, Collectiv
         send_ = sizes.send;
         receive_ = sizes.receive;
         candidates = candidates_for(operation, options);
+        if (may_use_mpi(task, options, ranks))
+            mpi_ = communicator_.handle()->library_operation(
+                library_task(*operation, operator_, rank));
     });
-    const Candidate& chosen = candidates[choose(candidates, options)];
-    plan_.configuration = {chosen.algorithm, chosen.tuning};
+    if (std::ranges::min(communicator_.all_gather(mpi_ ? 1 : 0)) == 0)
+        mpi_ = nullptr; // some ranks cannot use MPI's own operation
+    const bool requests_mpi = options.algorithm == mpi_name;
+    const Candidate* const chosen =
+        requests_mpi ? nullptr : &candidates[choose(candidates, options)];
+    if (requests_mpi)
+        plan_ = {.configuration = {mpi_name, ""}, .reason = "requested"};
+    else
+        plan_.configuration = {chosen->algorithm, chosen->tuning};
     agree(communicator_, [&] {
-        execution_.emplace(communicator_, chosen.program(rank), operator_,
-                           ExecuteOptions{.association = options.association});
+        if (requests_mpi && !mpi_)
+            throw InvalidTask("mpi cannot run this operation: expected MPI processes, at most "
+                              "2 GiB per buffer, and a noexcept operator; use another algorithm");
+        if (chosen)
+            execution_.emplace(communicator_, chosen->program(rank), operator_,
+                               ExecuteOptions{.association = options.association});
     });
+    if (mpi_ && execution_)
+        race();
+}
+
+/// Runs the chosen schedule and MPI's own operation in turn, and keeps the faster one; the schedule
+/// if runs take too long for a race. Collective.
+void Collective::race() {
+    constexpr Seconds budget = .02, most_predicted = budget / 10;
+    const std::array<CollectiveConfiguration, 2> both = {plan_.configuration, {mpi_name, ""}};
+    auto& all = plan_.alternatives; // empty except on rank 0
+    const Seconds predicted =
+        all.empty() ? 0 : plan_.expected().value_or(all.front().bound.value_or(0));
+    Memory send, receive;
+    const auto run_one = [&](int contestant) {
+        Seconds took = 0;
+        communicator_.barrier();
+        timed(took, [&] {
+            contestant == 0 ? execution_->run() : mpi_->run(send.data(), receive.data());
+        });
+        return took;
+    };
+    double turns = 0; // turns of both within the budget
+    if (communicator_.all_gather(predicted).front() <= most_predicted) {
+        agree(communicator_, [&] {
+            send = Memory(send_ * operator_.element.size);
+            receive = Memory(receive_ * operator_.element.size);
+            bind(send.bytes(), receive.bytes());
+        });
+        for (int i = 0; i < 2; ++i) { // the first turn is a warm-up
+            Seconds turn = 0;
+            timed(turn, [&] { run_one(0), run_one(1); });
+            turns = budget / std::ranges::max(communicator_.all_gather(turn));
+        }
+    }
+    if (!all.empty())
+        all.push_back({.configuration = both[1],
+                       .remark = turns < 2 ? "not measured: runs take too long" : "measured"});
+    int winner = 0;
+    if (turns >= 2) {
+        planner::Race race(2, static_cast<int>(std::min(turns - 1, 0. + race.most_rounds)));
+        while (!race.over())
+            race.finish(run_one(race.next()));
+        const auto outcome = race.judge(communicator_.all_gather(race.times()));
+        plan_ = planner::after_race(std::move(plan_), both, outcome, "runs");
+        winner = outcome.winner;
+    }
+    if (winner == 0)
+        mpi_ = nullptr;
+    else
+        execution_.reset();
 }
 
 /// Returns the index of the chosen candidate. Rank 0 predicts and broadcasts. Collective.
 std::size_t Collective::choose(std::span<const Candidate> candidates,
                                const CollectiveOptions& options) {
-    if (options.algorithm != "auto" || candidates.size() < 2 || communicator_.size() < 2) {
+    const std::size_t all = candidates.size() + (mpi_ ? 1 : 0);
+    if (options.algorithm != "auto" || all < 2 || communicator_.size() < 2) {
         plan_.reason = options.algorithm != "auto" ? "requested"
                        : communicator_.size() < 2
                            ? "nothing to choose: there is only one rank"
@@ -576,9 +677,9 @@ void Collective::bind(std::span<const std::byte> send, std::span<std::byte> rece
     };
     check("send", send.size(), send_);
     check("receive", receive.size(), receive_);
-    if (send_ > 0)
+    if (execution_ && send_ > 0)
         execution_->bind(0, send);
-    if (receive_ > 0)
+    if (execution_ && receive_ > 0)
         execution_->bind(execution_->program().result.buffer, receive);
 }
 
@@ -586,9 +687,24 @@ void Collective::run(std::span<const std::byte> send, std::span<std::byte> recei
     try {
         bind(send, receive);
     } catch (const InvalidTask&) {
-        execution_->run_failed(std::current_exception()); // throws, after notifying waiting ranks
+        if (execution_)
+            execution_->run_failed(std::current_exception()); // throws, after notifying peers
+        fail("a buffer has another size than planned");
+        throw;
     }
-    execution_->run();
+    if (execution_)
+        return execution_->run();
+    try {
+        mpi_->run(send.data(), receive.data());
+    } catch (...) {
+        static_cast<void>(new std::pair(mpi_, std::move(received_))); // MPI may still use them
+        throw;
+    }
+}
+
+const Program& Collective::program() const {
+    static const Program none;
+    return execution_ ? execution_->program() : none;
 }
 
 void Collective::fail(const std::string& text) {

@@ -14,6 +14,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,8 +45,11 @@ struct CollectiveTask {
 
 /// Options of a collective operation. They must be the same on every rank.
 struct CollectiveOptions {
-    std::string algorithm = "auto"; ///< "auto" (predicted), or a name of algorithms_of(kind)
-    int root = 0;                   ///< root rank of a broadcast, scatter, gather or reduce
+    /// "auto": the algorithm that is predicted to be fastest or, if it is faster in a race on these
+    /// ranks, "mpi"; or the name of an algorithm (algorithms_of, or "mpi": the operation of MPI
+    /// itself).
+    std::string algorithm = "auto";
+    int root = 0; ///< root rank of a broadcast, scatter, gather or reduce
     Association association = Association::in_order;
     /// Reductions and scans: use only algorithms that combine in the same order as a
     /// serial loop over the ranks, so that results are bit-identical on every machine.
@@ -66,24 +70,26 @@ Field& declare_kind(Record& record, CollectiveKind& kind);
 
 /// An algorithm of a collective operation, and its tuning as text.
 struct CollectiveConfiguration {
-    std::string algorithm; ///< a name of algorithms_of(kind)
+    std::string algorithm; ///< a name of algorithms_of(kind), or "mpi"
     std::string tuning;    ///< as text, such as "radices 4,2", or empty
 
     /// Returns the algorithm and its tuning, such as "radix-k, radices 4,2".
     std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }
+    bool operator==(const CollectiveConfiguration&) const = default;
 };
 using CollectivePlan = planner::Plan<CollectiveConfiguration>;
 
 /// Compares the algorithms of an operation on ranks that need not be running, as rank 0 does for a
-/// Collective with the algorithm "auto".
+/// Collective with the algorithm "auto". MPI's own operation is listed without a time, because only
+/// running ranks measure it.
 /// Input     one count, which is the same on all ranks; `setting`: the machine, its links, the
 ///           nodes of the ranks, the link within a node, and the model.
 /// Throws    InvalidTask; model::CannotExpress.
 CollectivePlan plan_collective(const CollectiveTask& task, const CollectiveOptions& options,
                                int ranks, const planner::Setting& setting);
 
-/// Returns the names of the algorithms for a collective operation; with `commutative`, also those
-/// that require a commutative operator.
+/// Returns the names of the algorithms for a collective operation that are schedules; with
+/// `commutative`, also those that require a commutative operator.
 std::vector<std::string_view> algorithms_of(CollectiveKind kind, bool commutative = false);
 
 /// A collective operation on the ranks of a communicator. It is planned once, for the sizes of its
@@ -93,13 +99,16 @@ class Collective {
   public:
     /// Plans the operation.
     /// Requires  valid counts and an existing root on every rank, an operator if elements are
-    ///           combined, and an algorithm for this number of ranks; the same task and options on
-    ///           all ranks, except for the counts of blocks.
+    ///           combined, and an algorithm for this number of ranks; for "mpi", ranks that are MPI
+    ///           processes, an operator that throws nothing (Operator::nothrow), and at most 2 GiB
+    ///           per buffer; the same task and options on all ranks, except for the counts of
+    ///           blocks.
     /// Throws    AgreedFailure on every rank if any rank fails, or if the task or options differ
     ///           between ranks; the message then names two ranks, the difference, and both values.
     /// Cost      an all-gather of the counts, and of a few numbers and strings; on rank 0 the
     ///           predictions (planner::choose). While an all-to-all with different counts is
-    ///           planned, every rank holds p² numbers for p ranks.
+    ///           planned, every rank holds p² numbers for p ranks. If "mpi" is a candidate and a
+    ///           run is predicted to take at most 2 ms, about 20 ms of runs in temporary buffers.
     /// Collective.
     Collective(Communicator communicator, CollectiveTask task, CollectiveOptions options = {});
 
@@ -109,8 +118,10 @@ class Collective {
     /// Output    `receive`: receive_count() elements, arranged as in `send`; must not overlap
     ///           `send`.
     /// Throws    InvalidTask if a buffer has another size, and then PeerFailed on ranks that wait
-    ///           for this one; the next run may succeed. CommunicationFailed, and any exception of
-    ///           the operator.
+    ///           for this one; the next run may succeed, but with the algorithm "mpi" the object
+    ///           has failed as by fail(). CommunicationFailed, and any exception of the operator.
+    ///           After PeerFailed with "mpi", MPI may still access the buffers, though after the
+    ///           first 100 ms this is unlikely.
     /// Cost      after the first run, nothing is allocated.
     /// Collective: all ranks must run the collective operations of a communicator in the same
     /// order.
@@ -150,12 +161,14 @@ class Collective {
     const CollectivePlan& plan() const { return plan_; }
     /// Warnings for the user about the plan; on rank 0.
     const std::vector<std::string>& warnings() const { return warnings_; }
-    const Program& program() const { return execution_->program(); }
+    /// This rank's schedule; empty if the algorithm is "mpi".
+    const Program& program() const;
 
   private:
     std::size_t choose(std::span<const Candidate> candidates, const CollectiveOptions& options);
     std::size_t predict(std::span<const Candidate> candidates, const CollectiveOptions& options,
                         const std::vector<int>& nodes, const planner::DefaultPlanner& usual);
+    void race();
     void bind(std::span<const std::byte> send, std::span<std::byte> receive);
     std::span<std::byte> own_buffer();
 
@@ -164,15 +177,17 @@ class Collective {
     Elements send_ = 0, receive_ = 0;
     CollectivePlan plan_;
     std::vector<std::string> warnings_;
-    std::optional<Execution> execution_;
-    Memory received_; // receive buffer, if the caller provides none
+    std::optional<Execution> execution_;    // if the algorithm is a schedule
+    std::shared_ptr<LibraryOperation> mpi_; // if the algorithm is "mpi"
+    Memory received_;                       // receive buffer, if the caller provides none
 };
 
 /// Returns an operator that combines elements of a trivially copyable type by combine(left, right):
 /// element_operator<double>("sum", std::plus()). `combine` must be associative, and
 /// several threads may call it concurrently. If it is also commutative, declare this in the result
-/// (Operator::commutative): more algorithms can then be used. A profile may state the operator's
-/// cost under `name`. The characters of `name` must outlive the operator.
+/// (Operator::commutative): more algorithms can then be used. If it is noexcept, as std::plus() is,
+/// MPI's own operations can be used, and it must accept elements of zero bytes. A profile may state
+/// the operator's cost under `name`. The characters of `name` must outlive the operator.
 template <std::default_initializable Element, class Combine>
 Operator element_operator(std::string_view name, Combine combine) {
     static_assert(std::is_trivially_copyable_v<Element>);
@@ -180,6 +195,8 @@ Operator element_operator(std::string_view name, Combine combine) {
     op.name = name;
     op.element = {"element", sizeof(Element)};
     op.exact_when_split = true;
+    op.nothrow =
+        std::is_nothrow_invocable_r_v<Element, const Combine&, const Element&, const Element&>;
     op.fold = [combine = std::move(combine)](std::span<const std::byte* const> sources,
                                              std::byte* to, Elements elements) {
         // Combines a few elements at a time in local arrays, because `to` may be one of the

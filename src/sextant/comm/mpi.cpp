@@ -184,6 +184,10 @@ class MpiTransport : public Transport, public Scoping {
         return segments_by_window(comm(), size);
     }
 
+    std::unique_ptr<LibraryOperation> library_operation(const LibraryTask& task) override {
+        return mpi_collective(comm(), conditions(), task);
+    }
+
     void barrier() override {
         call(MpiCalls::Kind::barrier, 0, [&] { sextant::barrier(comm(), calls_.get()); });
     }
@@ -228,6 +232,10 @@ class MpiTransport : public Transport, public Scoping {
         MPI_Comm_get_attr(comm(), MPI_TAG_UB, &bound, &found);
         if (found)
             most_tag_ = *bound;
+    }
+
+    MpiConditions conditions() const {
+        return {duplicate_->crowded(), most_tag_ - 1, &duplicate_->has_strays, calls_};
     }
 
     /// Runs a collective MPI call. If a rank has failed, the MPI call stays pending, so the
@@ -288,9 +296,7 @@ std::shared_ptr<Transport> MpiTransport::make_scope(const std::string& what, Run
 }
 
 std::unique_ptr<Exchange> MpiTransport::open(std::vector<Message> messages) {
-    return open_over_mpi(comm(),
-                         {duplicate_->crowded(), most_tag_ - 1, &duplicate_->has_strays, calls_},
-                         std::move(messages));
+    return open_over_mpi(comm(), conditions(), std::move(messages));
 }
 
 /// Returns an object that is attached to a caller's communicator as an MPI attribute. The first

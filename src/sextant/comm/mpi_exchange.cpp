@@ -26,8 +26,8 @@ void mpi_check(int code, const char* call) {
     throw CommunicationFailed(fmt::format("{}: {}", call, std::string_view(text, length)));
 }
 
-void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls) {
-    constexpr int patience = 8, between_looks = 64;
+void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls, int patience) {
+    constexpr int between_looks = 64;
     for (int idle = 0, done = 0;; ++idle) {
         mpi_check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
         if (done)
@@ -118,7 +118,7 @@ class MpiExchange : public Exchange {
   public:
     MpiExchange(MPI_Comm comm, const MpiConditions& conditions, std::vector<Message> messages)
         : comm_(comm),
-          patience_(conditions.crowded ? 8 : 10000),
+          patience_(conditions.patience()),
           most_tag_(conditions.most_tag),
           has_strays_(conditions.has_strays),
           calls_(conditions.calls),

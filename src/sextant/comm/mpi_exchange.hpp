@@ -17,9 +17,10 @@ namespace sextant {
 /// Throws CommunicationFailed with the text of MPI's error code, unless `code` is MPI_SUCCESS.
 void mpi_check(int code, const char* call);
 
-/// Waits for a request by polling, and yields the processor between polls, because a blocking MPI
-/// call may spin. Checks for failures if `calls` is given.
-void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls = nullptr);
+/// Waits for a request by polling; after `patience` polls, yields the processor between polls,
+/// because a blocking MPI call may spin. Checks for failures if `calls` is given.
+void mpi_finish(MPI_Request& request, const char* call, MpiCalls* calls = nullptr,
+                int patience = 8);
 
 /// Returns the rank that each process of `part` has in `whole`.
 std::vector<int> mpi_ranks_in(MPI_Comm whole, MPI_Comm part);
@@ -68,11 +69,36 @@ struct MpiConditions {
     /// with the same context.
     bool* has_strays = nullptr;
     std::shared_ptr<MpiCalls> calls = {}; ///< counts the runs
+
+    /// Number of polls before a rank yields its core.
+    int patience() const { return crowded ? 8 : 10000; }
 };
 
 /// Opens messages over MPI; uses only non-blocking calls.
 /// Throws    InvalidTask if a message needs a tag beyond the limit of this MPI.
 std::unique_ptr<Exchange> open_over_mpi(MPI_Comm comm, const MpiConditions& conditions,
                                         std::vector<Message> messages);
+
+/// An operator for MPI's reductions: an MPI_Op, and the datatype of an element. The operator must
+/// not throw, because MPI calls it.
+class MpiOperator {
+  public:
+    explicit MpiOperator(const Operator& op);
+    MpiOperator(const MpiOperator&) = delete;
+    MpiOperator& operator=(const MpiOperator&) = delete;
+    ~MpiOperator();
+
+    MPI_Op op() const { return op_; }
+    MPI_Datatype element() const { return element_; }
+
+  private:
+    const Operator operator_;
+    MPI_Op op_ = MPI_OP_NULL;
+    MPI_Datatype element_ = MPI_DATATYPE_NULL;
+};
+
+/// See Transport::library_operation. Uses only non-blocking calls.
+std::unique_ptr<LibraryOperation> mpi_collective(MPI_Comm comm, const MpiConditions& conditions,
+                                                 const LibraryTask& task);
 
 } // namespace sextant

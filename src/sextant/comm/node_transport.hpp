@@ -90,6 +90,9 @@ class NodeTransport : public Transport, public Scoping {
     std::string shortage() const override { return neighbours_->shortage(); }
     std::unique_ptr<Exchange> open(std::vector<Message> messages) override;
     Memory memory(Bytes size) override { return neighbours_->memory(size); }
+    std::unique_ptr<LibraryOperation> library_operation(const LibraryTask& task) override {
+        return messages_.handle()->library_operation(task);
+    }
     void barrier() override { messages_.barrier(); }
     void all_gather(std::span<const std::byte> own, std::span<std::byte> all) override {
         messages_.all_gather(own, all);

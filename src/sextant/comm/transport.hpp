@@ -3,7 +3,9 @@
 
 #include "sextant/comm/shared_memory.hpp"
 #include "sextant/core/memory.hpp"
+#include "sextant/core/operator.hpp"
 #include "sextant/core/units.hpp"
+#include "sextant/schedule/collective_kind.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -123,6 +125,26 @@ class Exchange {
     virtual void rest(int idle) = 0;
 };
 
+/// A collective operation for MPI itself, instead of a schedule.
+struct LibraryTask {
+    CollectiveKind kind = CollectiveKind::broadcast;
+    int root = 0;
+    bool equal = true; ///< all counts of all ranks are equal
+    /// The element count; if ranks may have different ones, that of each rank; all-to-all: those
+    /// that this rank sends to each rank, and (`from`) receives from each rank.
+    std::vector<Elements> blocks = {}, from = {};
+    Operator op = {}; ///< must not throw; if elements are only moved, states only their size
+};
+
+/// A collective operation of MPI itself, prepared once.
+class LibraryOperation {
+  public:
+    virtual ~LibraryOperation() = default;
+    /// Runs the operation on buffers as those of MPI. Throws CommunicationFailed, PeerFailed; MPI
+    /// may then still use the buffers and this object. Collective.
+    virtual void run(const std::byte* send, std::byte* receive) = 0;
+};
+
 /// One rank's connection to a group of ranks. Implemented for threads of one process and for MPI.
 class Transport {
   public:
@@ -148,6 +170,10 @@ class Transport {
     /// hosts; an empty vector if the transport has no such memory. Collective; throws
     /// CommunicationFailed.
     virtual std::vector<Segment> shared_segments(Bytes) { return {}; }
+
+    /// Prepares an operation of MPI itself; null if the ranks are not MPI processes, or if the
+    /// operation exceeds MPI's limits on this rank.
+    virtual std::unique_ptr<LibraryOperation> library_operation(const LibraryTask&) { return {}; }
 
     // The following functions are collective.
     virtual void barrier() = 0;

@@ -69,6 +69,9 @@ struct Operator {
     /// shorter than their format (lists). Messages and copies of a single element omit the other
     /// bytes. An empty function means that all bytes are in use.
     std::function<Bytes(const std::byte* element)> used = {};
+
+    /// True if `fold` throws nothing and accepts elements of zero bytes: MPI may then call it.
+    bool nothrow = false;
 };
 
 } // namespace sextant

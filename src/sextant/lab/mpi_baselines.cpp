@@ -17,57 +17,6 @@ namespace sextant::lab {
 
 namespace {
 
-/// Returns the attribute key under which an element's datatype stores its operator.
-int operator_key() {
-    static const int key = [] {
-        int made = MPI_KEYVAL_INVALID;
-        mpi_check(
-            MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &made, nullptr),
-            "MPI_Type_create_keyval");
-        return made;
-    }();
-    return key;
-}
-
-/// MPI's user function: second[i] = first[i] ⊕ second[i].
-void combine(void* first, void* second, int* count, MPI_Datatype* type) {
-    void* kept = nullptr;
-    int found = 0;
-    MPI_Type_get_attr(*type, operator_key(), &kept, &found);
-    const std::array<const std::byte*, 2> operands = {static_cast<const std::byte*>(first),
-                                                      static_cast<const std::byte*>(second)};
-    static_cast<const Operator*>(kept)->fold(operands, static_cast<std::byte*>(second), *count);
-}
-
-/// An operator for MPI's reductions: an MPI_Op, and the datatype of an element. An attribute of the
-/// datatype stores the operator, which must outlive this object.
-class MpiUserOperator {
-  public:
-    explicit MpiUserOperator(const Operator& op) {
-        mpi_check(MPI_Type_contiguous(static_cast<int>(op.element.size), MPI_BYTE, &element_),
-                  "MPI_Type_contiguous");
-        mpi_check(MPI_Type_commit(&element_), "MPI_Type_commit");
-        mpi_check(MPI_Type_set_attr(element_, operator_key(), const_cast<Operator*>(&op)),
-                  "MPI_Type_set_attr");
-        mpi_check(MPI_Op_create(combine, op.commutative ? 1 : 0, &op_), "MPI_Op_create");
-    }
-    MpiUserOperator(const MpiUserOperator&) = delete;
-    MpiUserOperator& operator=(const MpiUserOperator&) = delete;
-    ~MpiUserOperator() {
-        if (mpi_finalized())
-            return;
-        MPI_Op_free(&op_);
-        MPI_Type_free(&element_);
-    }
-
-    MPI_Op op() const { return op_; }
-    MPI_Datatype element() const { return element_; }
-
-  private:
-    MPI_Op op_ = MPI_OP_NULL;
-    MPI_Datatype element_ = MPI_DATATYPE_NULL;
-};
-
 /// The blocks of an image, one per rank, as counts and offsets for MPI.
 struct Pieces {
     std::vector<int> counts, offsets;
@@ -93,7 +42,7 @@ class MpiReduction : public PreparedCall {
           root_(root),
           elements_(elements),
           operator_(op),
-          user_(operator_),
+          user_(op),
           pieces_(elements, ranks_, rank_),
           piece_(pieces_.own * op.element.size) {
         if (rank_ == root_)
@@ -121,7 +70,7 @@ class MpiReduction : public PreparedCall {
     const int rank_, ranks_, root_;
     const Elements elements_;
     const Operator operator_;
-    const MpiUserOperator user_;
+    const MpiOperator user_;
     const Pieces pieces_;
     Memory piece_, whole_;
 };
@@ -280,7 +229,7 @@ class MpiScan : public PreparedCall {
         : comm_(to_mpi(communicator)),
           count_(static_cast<int>(elements)),
           operator_(op),
-          user_(operator_),
+          user_(op),
           has_result_(!exclusive || communicator.rank() > 0),
           result_(elements * op.element.size) {}
 
@@ -306,7 +255,7 @@ class MpiScan : public PreparedCall {
     const MPI_Comm comm_;
     const int count_;
     const Operator operator_;
-    const MpiUserOperator user_;
+    const MpiOperator user_;
     const bool has_result_;
     Memory result_;
 };

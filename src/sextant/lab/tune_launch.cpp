@@ -54,10 +54,10 @@ void check_task(const TuneTask& task) {
 
 namespace {
 
-/// Names of Sextant's algorithms for an operation, and "auto" for the one that a Collective chooses.
+/// Names of the algorithms of a Collective: schedules, MPI's own, and the one that it chooses.
 std::vector<std::string_view> our_algorithms(const TunedOperation& operation) {
     std::vector<std::string_view> names = algorithms_of(operation.what, true);
-    names.emplace_back("auto");
+    names.insert(names.end(), {"mpi", "auto"});
     return names;
 }
 
