@@ -7,6 +7,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 namespace sextant::model {
@@ -59,8 +60,6 @@ void Sharing::drop_old_links() {
         for (const std::vector<Place>* places : {&component.open, &component.waiting}) {
             for (const Place place : *places) {
                 Flow& flow = open_[place];
-                if (flow.gone)
-                    continue;
                 const auto links = links_of(flow);
                 flow.first = kept.size();
                 kept.insert(kept.end(), links.begin(), links.end());
@@ -112,22 +111,27 @@ Sharing::ComponentId Sharing::new_component() {
 }
 
 /// Merges two components by moving the messages and links of the one with fewer messages to the
-/// other.
+/// other, where their rates are set again.
 Sharing::ComponentId Sharing::joined(ComponentId a, ComponentId b) {
     const auto messages = [&](ComponentId which) {
         return components_[which].open.size() + components_[which].waiting.size();
     };
     const ComponentId to = messages(a) >= messages(b) ? a : b, from = to == a ? b : a;
     Component &larger = components_[to], &smaller = components_[from];
-    for (const int on : smaller.used)
-        load_of(on).component = to;
+    for (const int on : smaller.used) {
+        if (load_of(on).component == from)
+            load_of(on).component = to;
+    }
+    larger.affected = std::min(larger.affected, smaller.affected);
+    if (!smaller.shares.empty())
+        larger.affected = std::min(larger.affected, smaller.shares.front().rate_by_weight);
     const auto move = [](auto& list, auto& onto) {
         onto.insert(onto.end(), list.begin(), list.end());
     };
     move(smaller.used, larger.used);
     move(smaller.open, larger.open);
     move(smaller.waiting, larger.waiting);
-    larger.many_gone += smaller.many_gone;
+    larger.gone += smaller.gone;
     larger.admitted_at = std::min(larger.admitted_at, smaller.admitted_at);
     if (smaller.next < larger.next) {
         larger.next = smaller.next;
@@ -140,8 +144,9 @@ Sharing::ComponentId Sharing::joined(ComponentId a, ComponentId b) {
 /// Makes a component with no messages available for reuse.
 void Sharing::release(ComponentId which) {
     Component& component = components_[which];
-    component.next = component.admitted_at = never;
-    component.many_gone = 0;
+    component.next = component.admitted_at = component.affected = never;
+    component.gone = component.settled = 0;
+    component.shares.clear();
     component.open.clear();
     component.waiting.clear();
     component.used.clear();
@@ -170,9 +175,10 @@ std::span<const Arrival> Sharing::pass() {
     const ComponentId which = due_.front().component;
     Component& component = components_[which];
     dismiss(component);
-    if (component.many_gone > component.open.size() / 2)
+    if (component.gone > component.open.size())
         tidy(which);
-    admit(component);
+    admit(which);
+    release_empty_links(which);
     allot(component);
     if (component.open.empty())
         release(which);
@@ -181,51 +187,68 @@ std::span<const Arrival> Sharing::pass() {
     return there_;
 }
 
-/// Removes messages that arrive at or shortly after the next event. They free their links now, but
-/// keep their arrival times.
+/// Removes messages that arrive at or shortly after the next event, in the order of their numbers.
+/// They free their links now, but keep their arrival times.
 void Sharing::dismiss(Component& component) {
-    for (const Place place : component.open) {
-        const Flow& flow = open_[place];
-        if (flow.dismissed > component.next)
-            continue;
-        there_.push_back({flow.message, flow.since + flow.left / flow.rate});
-        take_off_links(place);
-        ++component.many_gone;
+    std::size_t first = component.shares.size();
+    for (std::size_t i = first; i-- > 0;) {
+        if (component.shares[i].dismissed <= component.next)
+            first = i;
     }
+    unsettle(component, first);
+    const auto affected = component.open.begin() + static_cast<std::ptrdiff_t>(component.settled);
+    const auto arrives = [&](Place place) { return open_[place].dismissed <= component.next; };
+    const auto arrived =
+        std::stable_partition(affected, component.open.end(), std::not_fn(arrives));
+    for (auto place = arrived; place != component.open.end(); ++place) {
+        const Flow& flow = open_[*place];
+        there_.push_back({flow.message, flow.since + flow.left / flow.rate});
+        take_off_links(flow);
+        free_places_.push_back(*place);
+    }
+    component.open.erase(arrived, component.open.end());
+    std::ranges::sort(there_, {}, &Arrival::message);
+    component.gone += there_.size();
     in_flight_ -= there_.size();
 }
 
-/// Marks a message as arrived and removes its weight from its links. The lists of the links contain
-/// the message until tidy(); readers of these lists skip it.
-void Sharing::take_off_links(Place place) {
-    for (const int on : links_of(open_[place])) {
-        Load& load = load_of(on);
-        load.weight -= open_[place].weight;
-        --load.messages;
-    }
-    open_[place].dismissed = never;
-    open_[place].gone = open_[place].settled = true;
+/// Declares the rates of a share's messages, and all higher ones, invalid.
+void Sharing::unsettle(Component& component, std::size_t first_share) {
+    if (first_share >= component.shares.size())
+        return;
+    component.settled = component.shares[first_share].first;
+    component.shares.resize(first_share);
 }
 
-/// Removes arrived messages from all lists of a component, and divides the component if its other
-/// messages no longer share links.
+void Sharing::take_off_links(const Flow& flow) {
+    for (const int on : links_of(flow)) {
+        left_of(on).bytes_per_second += flow.rate;
+        Load& load = load_of(on);
+        load.weight -= flow.weight;
+        if (--load.messages == 0)
+            emptied_.push_back(on);
+    }
+}
+
+/// Removes accumulated rounding errors and links that a component no longer uses, and divides the
+/// component if its messages no longer share links.
 void Sharing::tidy(ComponentId which) {
     Component& component = components_[which];
+    std::erase_if(component.used, [&](int on) { return load_of(on).component != which; });
+    std::ranges::sort(component.used);
+    component.used.erase(std::unique(component.used.begin(), component.used.end()),
+                         component.used.end());
     for (const int on : component.used) {
-        Load& load = load_of(on);
-        std::erase_if(load.places, [&](Place place) { return open_[place].gone; });
-        load.weight = 0;
+        load_of(on).weight = 0;
+        left_of(on).bytes_per_second = load_of(on).bytes_per_second;
     }
-    std::erase_if(component.open, [&](Place place) {
-        if (open_[place].gone)
-            free_places_.push_back(place);
-        return open_[place].gone;
-    });
     for (const Place place : component.open) {
-        for (const int on : links_of(open_[place]))
+        for (const int on : links_of(open_[place])) {
             load_of(on).weight += open_[place].weight;
+            left_of(on).bytes_per_second -= open_[place].rate;
+        }
     }
-    component.many_gone = 0;
+    component.gone = 0;
     divide(which);
 }
 
@@ -256,9 +279,11 @@ void Sharing::divide(ComponentId which) {
         }
     }
     const std::vector<int> used = std::exchange(whole.used, {});
-    const std::size_t in_flight = whole.open.size();
+    const std::vector<Share> shares = std::exchange(whole.shares, {});
+    const std::size_t in_flight = whole.open.size(), settled = std::exchange(whole.settled, 0);
     whole.open.clear();
     whole.waiting.clear();
+    auto share = shares.begin();
     std::vector<ComponentId> component_of(messages.size(), none); // by root
     for (std::uint32_t i = 0; i < messages.size(); ++i) {
         ComponentId& part = component_of[root(i)];
@@ -266,8 +291,15 @@ void Sharing::divide(ComponentId which) {
             part = root(i) == 0 ? which : new_component();
             components_[part].admitted_at = whole.admitted_at;
             components_[part].next = whole.next;
+            components_[part].affected = whole.affected;
         }
-        (i < in_flight ? components_[part].open : components_[part].waiting).push_back(messages[i]);
+        Component& own = components_[part];
+        if (share != shares.end() && share->first == i) {
+            own.shares.push_back(*share++);
+            own.shares.back().first = own.open.size();
+        }
+        own.settled += i < settled ? 1 : 0;
+        (i < in_flight ? own.open : own.waiting).push_back(messages[i]);
     }
     for (const int on : used) {
         ComponentId& component = load_of(on).component;
@@ -282,52 +314,89 @@ void Sharing::divide(ComponentId which) {
     }
 }
 
-void Sharing::admit(Component& component) {
+void Sharing::admit(ComponentId which) {
+    Component& component = components_[which];
     for (const Place place : component.waiting) {
         for (const int on : links_of(open_[place])) {
-            Load& load = load_of(on);
-            if (load.places.empty() || load.places.back() != place)
-                load.places.push_back(place); // once, even if the path lists the link repeatedly
-            load.weight += open_[place].weight;
-            ++load.messages;
+            load_of(on).weight += open_[place].weight;
+            ++load_of(on).messages;
         }
-        open_[place].dismissed = never;
+    }
+    for (const Place place : component.waiting) {
+        for (const int on : links_of(open_[place])) {
+            const Load& load = load_of(on);
+            const double capacity = 1 / wires_.busy(on, 1, load.messages);
+            component.affected = std::min(component.affected, capacity / load.weight);
+        }
         component.open.push_back(place);
     }
     component.waiting.clear();
     component.admitted_at = never;
 }
 
-void Sharing::fill_links(Component& component) {
-    std::erase_if(component.used, [&](int on) {
-        Load& load = load_of(on);
-        if (load.messages > 0) {
-            if (std::exchange(load.sharing, load.messages) != load.messages)
-                load.bytes_per_second = 1 / wires_.busy(on, 1, load.messages);
-            left_of(on) = {load.bytes_per_second, load.weight, load.messages};
-            return false;
-        }
-        load.places.clear();
-        load.weight = 0;
-        load.component = none;
-        return true;
-    });
+void Sharing::release_empty_links(ComponentId which) {
+    for (const int on : emptied_) {
+        const Load& load = load_of(on);
+        if (load.messages > 0 || (load.component != which && load.component != none))
+            continue;
+        load_of(on) = {};
+        left_of(on) = {};
+    }
+    emptied_.clear();
 }
 
-/// Sets the rate of every message in flight by max-min fair sharing, starting with the link that
-/// has the lowest rate per weight. A message that waited to be admitted is credited with the bytes
-/// that it would have transferred at its new rate.
+/// Lists the messages of a component that have no rate, by link, and the levels of these links.
+void Sharing::list_unsettled(Component& component) {
+    const std::span<const Place> unsettled = std::span(component.open).subspan(component.settled);
+    touched_.clear();
+    for (const Place place : unsettled) {
+        Flow& flow = open_[place];
+        flow.settled = false;
+        for (const int on : links_of(flow)) {
+            Left& left = left_of(on);
+            left.bytes_per_second += flow.rate;
+            left.weight += flow.weight;
+            if (left.messages++ == 0)
+                touched_.push_back(on);
+        }
+    }
+    levels_.clear();
+    std::uint32_t listed = 0;
+    for (const int on : touched_) {
+        Load& load = load_of(on);
+        Left& left = left_of(on);
+        if (std::exchange(load.sharing, load.messages) != load.messages) {
+            const double before =
+                std::exchange(load.bytes_per_second, 1 / wires_.busy(on, 1, load.messages));
+            left.bytes_per_second += load.bytes_per_second - before;
+        }
+        levels_.push_back(level_with(level_of(on), on));
+        listed += static_cast<std::uint32_t>(left.messages);
+        left.first = listed;
+    }
+    on_links_.resize(listed);
+    for (const Place place : std::views::reverse(unsettled)) {
+        for (const int on : links_of(open_[place]))
+            on_links_[--left_of(on).first] = place;
+    }
+    std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
+}
+
+/// Sets the rates of messages in flight by max-min fair sharing, starting with the link that has
+/// the lowest rate per weight. Rates below `affected`, and below those of the messages that have
+/// arrived, do not change: messages with higher rates have no effect on them. A message that waited
+/// to be admitted is credited with the bytes that it would have transferred at its new rate.
 void Sharing::allot(Component& component) {
     const Seconds now = std::exchange(component.next, never);
-    fill_links(component);
-    for (const Place place : component.open)
-        open_[place].settled = open_[place].gone;
-    levels_.clear();
-    for (const int on : component.used)
-        levels_.push_back(level_with(level_of(on), on));
-    std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
-    std::size_t unsettled = component.open.size() - component.many_gone;
-    while (unsettled > 0) {
+    constexpr double rounding = 1e-9;
+    const double affected = std::exchange(component.affected, never) * (1 - rounding);
+    const auto first =
+        std::ranges::lower_bound(component.shares, affected, {}, &Share::rate_by_weight);
+    unsettle(component, static_cast<std::size_t>(first - component.shares.begin()));
+    list_unsettled(component);
+    const std::size_t all = component.open.size();
+    component.open.resize(component.settled);
+    while (component.open.size() < all) {
         std::pop_heap(levels_.begin(), levels_.end(), std::greater<>());
         const int link = static_cast<int>(static_cast<std::uint32_t>(levels_.back()));
         const double lowest = rate_by_weight(levels_.back());
@@ -335,34 +404,36 @@ void Sharing::allot(Component& component) {
         if (left_of(link).messages == 0)
             continue;
         // Levels do not fall as messages are settled, except by rounding errors.
-        if (const double level = level_of(link); level > lowest * (1 + 1e-9)) {
+        if (const double level = level_of(link); level > lowest * (1 + rounding)) {
             levels_.push_back(level_with(level, link));
             std::push_heap(levels_.begin(), levels_.end(), std::greater<>());
             continue;
         }
-        component.next = std::min(component.next, settle_all_on(link, lowest, now));
-        unsettled -= unsettled_.size();
+        settle_all_on(link, lowest, now, component);
     }
+    component.settled = all;
+    for (const Share& share : component.shares)
+        component.next = std::min(component.next, share.next);
 }
 
-/// Settles the messages on a link that have no new rate yet, and returns the earliest arrival time
-/// among them. Prefetches the messages, because they are visited in random order and may not fit in
-/// the caches.
-Seconds Sharing::settle_all_on(int link, double rate_by_weight, Seconds now) {
+/// Settles the messages on a link that have no rate, as one share. Prefetches the messages, because
+/// they are visited in random order and may not fit in the caches.
+void Sharing::settle_all_on(int link, double rate_by_weight, Seconds now, Component& component) {
     constexpr std::size_t flows_ahead = 12, links_ahead = 6;
-    unsettled_.clear();
-    std::ranges::copy_if(load_of(link).places, std::back_inserter(unsettled_),
-                         [&](Place place) { return !open_[place].settled; });
-    Seconds first = never;
-    for (std::size_t i = 0; i < unsettled_.size(); ++i) {
-        if (i + flows_ahead < unsettled_.size())
-            __builtin_prefetch(&open_[unsettled_[i + flows_ahead]]);
-        if (i + links_ahead < unsettled_.size())
-            __builtin_prefetch(links_of(open_[unsettled_[i + links_ahead]]).data());
-        Flow& flow = open_[unsettled_[i]];
-        first = std::min(first, settle(flow, rate_by_weight * flow.weight, now));
+    Share share{rate_by_weight, component.open.size()};
+    for (std::size_t i = left_of(link).first; left_of(link).messages > 0; ++i) {
+        if (i + flows_ahead < on_links_.size())
+            __builtin_prefetch(&open_[on_links_[i + flows_ahead]]);
+        if (i + links_ahead < on_links_.size())
+            __builtin_prefetch(links_of(open_[on_links_[i + links_ahead]]).data());
+        Flow& flow = open_[on_links_[i]];
+        if (flow.settled)
+            continue;
+        component.open.push_back(on_links_[i]);
+        share.next = std::min(share.next, settle(flow, rate_by_weight * flow.weight, now));
+        share.dismissed = std::min(share.dismissed, flow.dismissed);
     }
-    return first;
+    component.shares.push_back(share);
 }
 
 /// Sets the rate of a message from `now` on, and returns its arrival time.
@@ -376,8 +447,7 @@ Seconds Sharing::settle(Flow& flow, double rate, Seconds now) {
     for (const int on : links_of(flow)) {
         Left& left = left_of(on);
         left.bytes_per_second -= rate;
-        left.weight -= flow.weight;
-        --left.messages;
+        left.weight = --left.messages == 0 ? 0 : left.weight - flow.weight;
     }
     return std::max(now, there);
 }

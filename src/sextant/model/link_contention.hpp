@@ -37,9 +37,11 @@ struct Arrival {
 ///
 /// Messages are divided into components: messages of different components share no link, not even
 /// through other messages. Each component is recomputed only at its own events, so messages in
-/// different components do not affect each other.
+/// different components do not affect each other. Within a component, rates lower than those that
+/// the event can affect are kept.
 ///
-/// Cost      per event, the number of links on the paths of the messages in one component.
+/// Cost      per event, the number of links on the paths of the messages in one component whose
+///           rates may change.
 /// Deterministic.
 class Sharing {
   public:
@@ -71,13 +73,19 @@ class Sharing {
         double weight = 0;
         double left = 0;         ///< bytes left at the time `since`
         double rate = 0;         ///< bytes per second; 0: not set yet
-        Seconds since = 0;       ///< time of the last recomputation
+        Seconds since = 0;       ///< time at which the rate was set
         Seconds dismissed = 0;   ///< time from which the message may count as arrived
         std::size_t first = 0;   ///< index of the message's first link in `links_`
         std::uint32_t links = 0; ///< number of links on the message's path
         int message = 0;
-        bool gone = false;    ///< true if it has arrived
-        bool settled = false; ///< true if it has arrived or its new rate is set
+        bool settled = false; ///< true if its rate is set
+    };
+    /// The messages whose rates one link limits: they follow each other in Component::open.
+    struct Share {
+        double rate_by_weight = 0;
+        std::size_t first = 0;     ///< index of the first one in Component::open
+        Seconds next = never;      ///< the earliest arrival
+        Seconds dismissed = never; ///< the earliest time from which one may count as arrived
     };
     /// A set of messages that may share links. May temporarily consist of several unconnected
     /// parts, because it is split only when half of its messages have arrived.
@@ -85,10 +93,13 @@ class Sharing {
         Seconds next = never;        ///< time of its next event
         Seconds admitted_at = never; ///< time at which the messages in `waiting` are admitted
         std::uint32_t version = 0;   ///< changes with `next`
-        std::size_t many_gone = 0;
-        std::vector<Place> open;    ///< messages in flight, and those that arrived since tidy()
-        std::vector<Place> waiting; ///< messages to be admitted
-        std::vector<int> used;      ///< links of its messages; may contain links no longer used
+        std::size_t gone = 0;        ///< number of messages that arrived since tidy()
+        double affected = never;     ///< the lowest rate per weight that is no longer valid
+        std::vector<Share> shares;   ///< by rate per weight
+        std::size_t settled = 0;     ///< number of messages in `shares`
+        std::vector<Place> open;     ///< messages in flight: those in `shares`, then the others
+        std::vector<Place> waiting;  ///< messages to be admitted
+        std::vector<int> used;       ///< links of its messages; may contain links no longer used
     };
     /// A component's next event. Outdated if the component's version differs.
     struct Due {
@@ -99,16 +110,15 @@ class Sharing {
             return std::tie(time, component) > std::tie(other.time, other.component);
         }
     };
-    /// The state of a link while new rates are assigned: its free capacity, and the weight and
-    /// number of its messages without a new rate.
+    /// The free capacity of a link, and the weight and number of its messages without a rate.
     struct Left {
         double bytes_per_second = 0;
         double weight = 0;
         int messages = 0;
+        std::uint32_t first = 0; ///< index of the first message without a rate in `on_links_`
     };
-    /// The messages on a link, including those that arrived since the last tidy().
+    /// The messages on a link.
     struct Load {
-        std::vector<Place> places;
         double weight = 0;            ///< total weight of messages in flight
         int messages = 0;             ///< number of messages in flight
         int sharing = 0;              ///< number of messages that `bytes_per_second` is for
@@ -140,13 +150,15 @@ class Sharing {
     void release(ComponentId which);
     void schedule(ComponentId which);
     void dismiss(Component& component);
-    void take_off_links(Place place);
+    void unsettle(Component& component, std::size_t first_share);
+    void take_off_links(const Flow& flow);
     void tidy(ComponentId which);
     void divide(ComponentId which);
-    void admit(Component& component);
-    void fill_links(Component& component);
+    void admit(ComponentId which);
+    void release_empty_links(ComponentId which);
+    void list_unsettled(Component& component);
     void allot(Component& component);
-    Seconds settle_all_on(int link, double rate_by_weight, Seconds now);
+    void settle_all_on(int link, double rate_by_weight, Seconds now, Component& component);
     Seconds settle(Flow& flow, double rate, Seconds now);
 
     const machine::Wires& wires_;
@@ -165,7 +177,9 @@ class Sharing {
     std::vector<Left> left_;  ///< one per link
     // Temporary lists, kept to avoid allocations:
     std::vector<Level> levels_;
-    std::vector<Place> unsettled_; ///< messages on one link without a new rate
+    std::vector<int> emptied_;    ///< links whose last message has arrived
+    std::vector<int> touched_;    ///< links of messages without a rate
+    std::vector<Place> on_links_; ///< messages without a rate, by link
 };
 
 /// The messages of a replay that are on shared links, identified by their send steps. Always empty
