@@ -7,7 +7,6 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <ranges>
 #include <utility>
 
 namespace sextant::model {
@@ -31,9 +30,12 @@ bool Sharing::has_links(int from, int to) {
 int Sharing::start(const MessageInFlight& message, Seconds now) {
     if (links_.size() > 2 * links_kept_ + 1'000'000 || in_flight_ == 0)
         drop_old_links();
-    Flow flow{.start = now, .left = message.bytes, .first = links_.size(), .message = count_};
+    Flow flow{.start = now,
+              .left = message.bytes,
+              .first = static_cast<std::uint32_t>(links_.size()),
+              .message = count_};
     wires_.route(message.from, message.to, links_);
-    flow.links = static_cast<std::uint32_t>(links_.size() - flow.first);
+    flow.links = static_cast<std::uint32_t>(links_.size() - flow.first) & 0x7fff'ffff;
     Seconds latency = 0, patience = 0;
     for (const int on : links_of(flow)) {
         latency += wires_.latency ? wires_.latency(on) : 0;
@@ -61,7 +63,7 @@ void Sharing::drop_old_links() {
             for (const Place place : *places) {
                 Flow& flow = open_[place];
                 const auto links = links_of(flow);
-                flow.first = kept.size();
+                flow.first = static_cast<std::uint32_t>(kept.size());
                 kept.insert(kept.end(), links.begin(), links.end());
             }
         }
@@ -349,9 +351,10 @@ void Sharing::release_empty_links(ComponentId which) {
 void Sharing::list_unsettled(Component& component) {
     const std::span<const Place> unsettled = std::span(component.open).subspan(component.settled);
     touched_.clear();
-    for (const Place place : unsettled) {
-        Flow& flow = open_[place];
-        flow.settled = false;
+    for (std::size_t i = 0; i < unsettled.size(); ++i) {
+        prefetch(unsettled, i);
+        Flow& flow = open_[unsettled[i]];
+        flow.settled = 0;
         for (const int on : links_of(flow)) {
             Left& left = left_of(on);
             left.bytes_per_second += flow.rate;
@@ -375,9 +378,9 @@ void Sharing::list_unsettled(Component& component) {
         left.first = listed;
     }
     on_links_.resize(listed);
-    for (const Place place : std::views::reverse(unsettled)) {
-        for (const int on : links_of(open_[place]))
-            on_links_[--left_of(on).first] = place;
+    for (std::size_t i = unsettled.size(); i-- > 0;) {
+        for (const int on : links_of(open_[unsettled[i]]))
+            on_links_[--left_of(on).first] = unsettled[i];
     }
     std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
 }
@@ -416,16 +419,11 @@ void Sharing::allot(Component& component) {
         component.next = std::min(component.next, share.next);
 }
 
-/// Settles the messages on a link that have no rate, as one share. Prefetches the messages, because
-/// they are visited in random order and may not fit in the caches.
+/// Settles the messages on a link that have no rate, as one share.
 void Sharing::settle_all_on(int link, double rate_by_weight, Seconds now, Component& component) {
-    constexpr std::size_t flows_ahead = 12, links_ahead = 6;
     Share share{rate_by_weight, component.open.size()};
     for (std::size_t i = left_of(link).first; left_of(link).messages > 0; ++i) {
-        if (i + flows_ahead < on_links_.size())
-            __builtin_prefetch(&open_[on_links_[i + flows_ahead]]);
-        if (i + links_ahead < on_links_.size())
-            __builtin_prefetch(links_of(open_[on_links_[i + links_ahead]]).data());
+        prefetch(on_links_, i);
         Flow& flow = open_[on_links_[i]];
         if (flow.settled)
             continue;
@@ -441,7 +439,7 @@ Seconds Sharing::settle(Flow& flow, double rate, Seconds now) {
     flow.left -= flow.rate == 0 ? rate * (now - flow.start) : flow.rate * (now - flow.since);
     flow.rate = rate;
     flow.since = now;
-    flow.settled = true;
+    flow.settled = 1;
     const Seconds there = now + flow.left / rate;
     flow.dismissed = there - together_ * (there - flow.start);
     for (const int on : links_of(flow)) {

@@ -68,17 +68,17 @@ class Sharing {
     using Place = std::uint32_t;       ///< index into `open_`
     using ComponentId = std::uint32_t; ///< index into `components_`
 
-    struct Flow {
+    struct alignas(64) Flow { // one cache line
         Seconds start = 0;
         double weight = 0;
-        double left = 0;         ///< bytes left at the time `since`
-        double rate = 0;         ///< bytes per second; 0: not set yet
-        Seconds since = 0;       ///< time at which the rate was set
-        Seconds dismissed = 0;   ///< time from which the message may count as arrived
-        std::size_t first = 0;   ///< index of the message's first link in `links_`
-        std::uint32_t links = 0; ///< number of links on the message's path
+        double left = 0;               ///< bytes left at the time `since`
+        double rate = 0;               ///< bytes per second; 0: not set yet
+        Seconds since = 0;             ///< time at which the rate was set
+        Seconds dismissed = 0;         ///< time from which the message may count as arrived
+        std::uint32_t first = 0;       ///< index of the message's first link in `links_`
+        std::uint32_t links : 31 = 0;  ///< number of links on the message's path
+        std::uint32_t settled : 1 = 0; ///< 1 if its rate is set
         int message = 0;
-        bool settled = false; ///< true if its rate is set
     };
     /// The messages whose rates one link limits: they follow each other in Component::open.
     struct Share {
@@ -139,6 +139,14 @@ class Sharing {
     Load& load_of(int link) { return loads_[static_cast<std::size_t>(link)]; }
     std::span<const int> links_of(const Flow& flow) const {
         return {links_.data() + flow.first, flow.links};
+    }
+    /// Prefetches messages that are visited in random order and may not fit in the caches.
+    void prefetch(std::span<const Place> places, std::size_t i) const {
+        constexpr std::size_t flows_ahead = 12, links_ahead = 6;
+        if (i + flows_ahead < places.size())
+            __builtin_prefetch(&open_[places[i + flows_ahead]]);
+        if (i + links_ahead < places.size())
+            __builtin_prefetch(links_of(open_[places[i + links_ahead]]).data());
     }
     double level_of(int link) { return left_of(link).bytes_per_second / left_of(link).weight; }
 
