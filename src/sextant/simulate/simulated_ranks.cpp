@@ -12,6 +12,12 @@
 
 namespace sextant::simulate {
 
+namespace {
+
+constexpr std::uint32_t most_ranks = (1U << 28) - 1;
+
+} // namespace
+
 Folding::Folding(const Program& program, Association association)
     : program_(program), association_(association) {
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -75,20 +81,26 @@ int Folding::complete(int step) {
 }
 
 SimulatedRun::SimulatedRun(const Question& question, SimulatedTime world)
-    : question_(question), world_(std::move(world)), mates_(match_messages(question.schedule)) {
+    : question_(question), world_(std::move(world)) {
+    std::vector<std::vector<StepOfRank>> mates = match_messages(question.schedule);
     dependences_.reserve(question.schedule.size());
     ranks_.reserve(question.schedule.size());
     for (const Program& each : question.schedule) {
         dependences_.emplace_back(each);
         ranks_.emplace_back(each, dependences_.back(), question.association);
-        for (const Step& step : each.steps) {
-            ranks_.back().messages.push_back(
-                is_message(step.verb)
-                    ? Message{bytes_of(each, step), step.peer, step.verb == Verb::send}
-                    : Message{});
+        Rank& own = ranks_.back();
+        own.messages.resize(each.steps.size());
+        const std::vector<StepOfRank> others = std::move(mates[ranks_.size() - 1]);
+        for (std::size_t i = 0; i < others.size(); ++i) {
+            const Step& step = each.steps[i];
+            if (!is_message(step.verb))
+                continue;
+            own.messages[i] = {bytes_of(each, step),
+                               static_cast<std::uint32_t>(step.peer) & most_ranks,
+                               step.verb == Verb::send, 0, others[i].step};
         }
         if (question.timeline)
-            ranks_.back().posted.resize(each.steps.size());
+            own.posted.resize(each.steps.size());
     }
 }
 
@@ -127,7 +139,7 @@ void SimulatedRun::post(StepOfRank at) {
     if (message(at).sends)
         spend(at);
     else
-        get_ready(mate(at), awaited);
+        get_ready(message(at).mate(), awaited);
 }
 
 /// Queues a message to be handed over or received; a rank handles one message at a time.
@@ -143,23 +155,31 @@ void SimulatedRun::spend(StepOfRank at) {
 /// is none.
 bool SimulatedRun::find_next(int rank) {
     Rank& own = rank_of(rank);
-    const auto next = std::find_if(own.queue.begin(), own.queue.end(), [&](int s) {
-        const Message& each = message({rank, s});
-        return !own.is_sending || !each.sends || !each.has_been(packed);
-    });
-    own.current = next - own.queue.begin();
-    return next != own.queue.end();
+    for (own.current = own.head; own.current < own.queue.size(); ++own.current) {
+        const Message& each = message({rank, own.queue[own.current]});
+        if (!own.is_sending || !each.sends || !each.has_been(packed))
+            return true;
+    }
+    return false;
+}
+
+void SimulatedRun::remove_current(int rank) {
+    Rank& own = rank_of(rank);
+    if (own.current != own.head)
+        own.queue.erase(own.queue.begin() + static_cast<std::ptrdiff_t>(own.current));
+    else if (++own.head == own.queue.size())
+        own.queue.resize(own.head = 0);
 }
 
 /// Processes the messages of a rank, until one takes time.
 void SimulatedRun::spend_next(int rank) {
     Rank& own = rank_of(rank);
     while (!own.handles_message && find_next(rank)) {
-        const StepOfRank at{rank, own.queue[static_cast<std::size_t>(own.current)]};
+        const StepOfRank at{rank, own.queue[own.current]};
         if (const Message& next = message(at); next.has_been(handed_over)) {
-            own.queue.erase(own.queue.begin() + own.current);
+            remove_current(rank);
             own.is_sending = true;
-            world_.send(at, next.peer, next.bytes);
+            world_.send(at, next.mate().rank, next.bytes);
             continue;
         }
         const Seconds cost = cost_of(at);
@@ -199,13 +219,12 @@ bool SimulatedRun::is_contiguous(StepOfRank at) const {
 /// Ends what `cost_of` charged for the message in progress: a receive, the packing of a send, or
 /// its hand-over.
 void SimulatedRun::spent(StepOfRank at) {
-    Rank& own = rank_of(at.rank);
     Message& done = message(at);
     if (done.sends && !done.has_been(packed)) {
         done.state |= packed;
         return;
     }
-    own.queue.erase(own.queue.begin() + own.current);
+    remove_current(at.rank);
     if (done.sends)
         get_ready(at, handed_over);
     else
@@ -218,11 +237,14 @@ void SimulatedRun::get_ready(StepOfRank send, State what) {
     if (!sent.has_been(handed_over) || !sent.has_been(awaited))
         return;
     if (!question_.costs.waits_while_sending)
-        return world_.send(send, sent.peer, sent.bytes);
-    std::deque<int>& queue = rank_of(send.rank).queue;
-    if (what == handed_over) // the caller continues with this message
-        return queue.push_front(send.step);
-    queue.push_back(send.step);
+        return world_.send(send, sent.mate().rank, sent.bytes);
+    Rank& sender = rank_of(send.rank);
+    if (what == handed_over) { // the caller continues with this message
+        const auto front = sender.queue.begin() + static_cast<std::ptrdiff_t>(sender.head);
+        sender.queue.insert(front, send.step);
+        return;
+    }
+    sender.queue.push_back(send.step);
     spend_next(send.rank);
 }
 
@@ -233,7 +255,7 @@ void SimulatedRun::arrived(StepOfRank send) {
         spend_next(send.rank);
     }
     advance(send.rank);
-    const StepOfRank receive = mate(send);
+    const StepOfRank receive = message(send).mate();
     spend(receive);
     advance(receive.rank);
 }
@@ -303,7 +325,7 @@ void SimulatedRun::worked(int rank, Work work) {
         end_work(rank);
     } else {
         Rank& own = rank_of(rank);
-        const StepOfRank at{rank, own.queue[static_cast<std::size_t>(own.current)]};
+        const StepOfRank at{rank, own.queue[own.current]};
         own.handles_message = false;
         spent(at);
         spend_next(rank);
@@ -385,7 +407,7 @@ void Processors::end(const TimedWork& timed) {
         world_.worked(timed.rank, Work::message);
         return resume(timed.rank);
     }
-    if (!own.works || timed.piece != own.piece)
+    if (!own.works || world_.now() < own.step_ends)
         return;
     own.works = own.has_step = false;
     world_.worked(timed.rank, Work::step);
@@ -395,8 +417,7 @@ void Processors::interrupt(Processor& own) {
     if (!own.works)
         return;
     own.works = false;
-    own.step_left -= world_.now() - own.resumed;
-    ++own.piece;
+    own.step_left = own.step_ends - world_.now();
 }
 
 void Processors::resume(int rank) {
@@ -404,8 +425,8 @@ void Processors::resume(int rank) {
     if (!own.has_step || own.works || own.handles_message)
         return;
     own.works = true;
-    own.resumed = world_.now();
-    world_.foresee(own.resumed + own.step_left, {rank, Work::step, own.piece});
+    own.step_ends = world_.now() + own.step_left;
+    world_.foresee(own.step_ends, {rank, Work::step});
 }
 
 } // namespace sextant::simulate

@@ -8,7 +8,6 @@
 #include "sextant/schedule/walk.hpp"
 #include "sextant/simulate/simulation.hpp"
 
-#include <deque>
 #include <functional>
 #include <vector>
 
@@ -99,11 +98,14 @@ class SimulatedRun {
     /// A message of a rank, so that events do not have to search its program.
     struct Message {
         Bytes bytes = 0;
-        int peer = -1;
-        bool sends = false;
-        std::uint8_t state = 0; ///< of a send
+        std::uint32_t peer : 28 = 0;
+        std::uint32_t sends : 1 = 0;
+        std::uint32_t state : 3 = 0; ///< of a send
+        int step_of_peer = -1;
 
         bool has_been(State what) const { return (state & what) != 0; }
+        /// The other side of the message.
+        StepOfRank mate() const { return {static_cast<int>(peer), step_of_peer}; }
     };
     const Message& message_of(StepOfRank at) const {
         return ranks_[static_cast<std::size_t>(at.rank)]
@@ -120,8 +122,9 @@ class SimulatedRun {
         std::vector<Message> messages; ///< by step
         /// Sends and receives to process. A send is packed and handed over; if ranks wait while
         /// sending, it enters the network only when no other message of this rank travels.
-        std::deque<int> queue;
-        std::ptrdiff_t current = 0;   ///< index of the message in progress, or found last
+        std::vector<int> queue;
+        std::size_t head = 0;         ///< index of the first one in `queue`
+        std::size_t current = 0;      ///< index of the message in progress, or found last
         bool handles_message = false; ///< true if a message is in progress
         bool is_sending = false;      ///< a message of this rank travels, and no other may start
         int step = Walk::none;        ///< step in progress
@@ -138,9 +141,6 @@ class SimulatedRun {
     const Step& step(StepOfRank at) const {
         return program(at.rank).steps[static_cast<std::size_t>(at.step)];
     }
-    StepOfRank mate(StepOfRank at) const {
-        return mates_[static_cast<std::size_t>(at.rank)][static_cast<std::size_t>(at.step)];
-    }
     Rank& rank_of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     Message& message(StepOfRank at) {
         return rank_of(at.rank).messages[static_cast<std::size_t>(at.step)];
@@ -154,6 +154,7 @@ class SimulatedRun {
     bool find_next(int rank);
     void spend_next(int rank);
     void spent(StepOfRank at);
+    void remove_current(int rank);
     void get_ready(StepOfRank send, State what);
     Seconds packing(StepOfRank at);
     Seconds cost_of(StepOfRank at);
@@ -167,7 +168,6 @@ class SimulatedRun {
 
     const Question& question_;
     const SimulatedTime world_;
-    const std::vector<std::vector<StepOfRank>> mates_;
     std::vector<Dependences> dependences_;
     std::vector<Rank> ranks_;
     Timeline timeline_;
@@ -177,7 +177,6 @@ class SimulatedRun {
 struct TimedWork {
     int rank = 0;
     Work work = Work::message;
-    int piece = 0; ///< for a step: Processor::piece when the work was scheduled
 };
 
 /// One processor per rank: messages interrupt a step, which resumes afterwards.
@@ -198,15 +197,14 @@ class Processors {
     /// Starts work that takes `seconds`. A rank works on at most one message and one step at a
     /// time.
     void begin(int rank, Work work, Seconds seconds);
-    /// Ends a period of work whose end time has come; does nothing if it was interrupted.
+    /// Ends a period of work if its end time has come; does nothing if it was interrupted.
     void end(const TimedWork& timed);
 
   private:
     struct Processor {
         bool handles_message = false;
         bool has_step = false, works = false; ///< `works`: the step is running
-        Seconds step_left = 0, resumed = 0;
-        int piece = 0; ///< number of interruptions; an end scheduled before the last one is ignored
+        Seconds step_left = 0, step_ends = 0; ///< when interrupted, and when running
     };
 
     Processor& processor(int rank) { return processors_[static_cast<std::size_t>(rank)]; }

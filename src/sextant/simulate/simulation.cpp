@@ -57,10 +57,11 @@ struct Foreseen {
     enum Kind : std::uint8_t { setting_out, arriving, message_handled, step_worked };
 
     Seconds time = 0;
-    std::uint64_t order = 0; ///< the number of the event, and its kind in the last byte
-    StepOfRank at;           ///< the send; or the rank that works, and TimedWork::piece
+    std::uint32_t order = 0;
+    std::uint32_t kind : 2 = 0;
+    std::uint32_t what : 30 = 0; ///< the number of the step that sends, or of the rank that works;
+                                 ///< larger schedules do not fit in memory
 
-    Kind kind() const { return static_cast<Kind>(order & 0xff); }
     bool operator<(const Foreseen& other) const { // earliest first in a priority queue
         return other.key() < key();
     }
@@ -68,7 +69,7 @@ struct Foreseen {
   private:
     __extension__ using Key = unsigned __int128;
     /// The bits of a time sort as the time does. Faster to compare than two numbers.
-    Key key() const { return Key{std::bit_cast<std::uint64_t>(time)} << 64 | order; }
+    Key key() const { return Key{std::bit_cast<std::uint64_t>(time)} << 32 | order; }
 };
 
 /// Runs a SimulatedRun on Sextant's own simulated clock.
@@ -85,7 +86,7 @@ class Clock {
                            foresee(time,
                                    timed.work == Work::message ? Foreseen::message_handled
                                                                : Foreseen::step_worked,
-                                   {timed.rank, timed.piece});
+                                   static_cast<std::uint32_t>(timed.rank));
                        },
                        [this](int rank, Work work) { play_.worked(rank, work); }}),
           play_(question, {[this] { return now_; },
@@ -93,6 +94,10 @@ class Clock {
                            [this](int rank, Work work, Seconds seconds) {
                                processors_.begin(rank, work, seconds);
                            }}) {
+        for (const Program& program : question.schedule) {
+            first_steps_.push_back(first_steps_.back() +
+                                   static_cast<std::uint32_t>(program.steps.size()));
+        }
         if (platform.wormhole_packet > 0)
             wormholes_.emplace(wires_, platform.wormhole_packet);
     }
@@ -112,8 +117,19 @@ class Clock {
 
     int core(int rank) const { return core_of_[static_cast<std::size_t>(rank)]; }
 
-    void foresee(Seconds time, Foreseen::Kind kind, StepOfRank at) {
-        foreseen_.push({.time = time, .order = count_++ << 8 | kind, .at = at});
+    /// Steps are numbered from the first one of rank 0 on.
+    std::uint32_t number_of(StepOfRank at) const {
+        return first_steps_[static_cast<std::size_t>(at.rank)] +
+               static_cast<std::uint32_t>(at.step);
+    }
+    StepOfRank step_of(std::uint32_t number) const {
+        const auto next = std::ranges::upper_bound(first_steps_, number);
+        return {static_cast<int>(next - first_steps_.begin()) - 1,
+                static_cast<int>(number - *(next - 1))};
+    }
+
+    void foresee(Seconds time, Foreseen::Kind kind, std::uint32_t what) {
+        foreseen_.push({time, count_++, kind, what & 0x3fff'ffff});
     }
 
     bool happen_next() {
@@ -135,15 +151,15 @@ class Clock {
     }
 
     void happen(const Foreseen& now) {
-        switch (now.kind()) {
+        switch (now.kind) {
         case Foreseen::setting_out:
-            return set_out(now.at);
+            return set_out(step_of(now.what));
         case Foreseen::arriving:
-            return play_.arrived(now.at);
+            return play_.arrived(step_of(now.what));
         case Foreseen::message_handled:
-            return processors_.end({now.at.rank, Work::message});
+            return processors_.end({static_cast<int>(now.what), Work::message});
         case Foreseen::step_worked:
-            return processors_.end({now.at.rank, Work::step, now.at.step});
+            return processors_.end({static_cast<int>(now.what), Work::step});
         }
     }
 
@@ -154,18 +170,19 @@ class Clock {
         Seconds latency = 0;
         for (const int link : path_)
             latency += platform_.network.links[static_cast<std::size_t>(link)].latency;
-        foresee(now_ + latency, path_.empty() ? Foreseen::arriving : Foreseen::setting_out, at);
+        foresee(now_ + latency, path_.empty() ? Foreseen::arriving : Foreseen::setting_out,
+                number_of(at));
     }
 
     void set_out(StepOfRank send) {
         const SimulatedRun::Message& sent = play_.message_of(send);
-        const model::MessageInFlight message{core(send.rank), core(sent.peer),
+        const model::MessageInFlight message{core(send.rank), core(sent.mate().rank),
                                              static_cast<double>(sent.bytes)};
         if (wormholes_)
             wormholes_->start(message, now_);
         else
             sharing_.start(message, now_);
-        travelling_.push_back(send);
+        travelling_.push_back(number_of(send));
     }
 
     const Platform& platform_;
@@ -175,8 +192,10 @@ class Clock {
     const std::vector<int> core_of_;
     Processors processors_;
     std::priority_queue<Foreseen> foreseen_;
-    std::uint64_t count_ = 0;
-    std::vector<StepOfRank> travelling_; ///< by message number of `sharing_`
+    std::uint32_t count_ = 0;
+    std::vector<std::uint32_t> first_steps_ = {0}; ///< by rank: the number of its first step
+    std::vector<std::uint32_t>
+        travelling_; ///< by message number of `sharing_`: the step that sends
     std::vector<int> path_;
     Seconds now_ = 0;
     SimulatedRun play_;
