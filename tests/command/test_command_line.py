@@ -96,6 +96,25 @@ class CommandLine(CommandTest):
                       sextant("prove compositing --algorithm radix-k --ranks 72").err)
         self.assertRegex(sextant("prove scan --ranks 16").out, "(?m)^brent-kung +inclusive +16 +6 +26 +2$")
 
+    def test_every_platform_in_json_is_drawn(self):
+        for folder in (SOURCE / "platforms", SOURCE / "papers/platforms"):
+            for file in folder.glob("*.json"):
+                drawing = sextant(f"draw --platform {file} -o -").out
+                self.assertTrue(drawing.startswith("<svg") and "nan" not in drawing, file)
+                self.assertLess(len(drawing), 1 << 20, file)
+                self.assertGreater(drawing.count("<path") - drawing.count("M0 6h18"), 7, file)
+        drawn = sextant("draw --platform dragonfly-72 -o -").out
+        for kind, count in {"mark open": 72 + 1, "mark": 36 + 1, "b0": 36 + 1, "b1": 72 + 1, "b2": 54 + 1}.items():
+            self.assertEqual(drawn.count(f'class="{kind}"'), count, kind)  # with one in the legend
+        sextant("draw --platform dgx-h100 -o -", "rank to switch: 450 GB/s", "A host of 8 ranks")
+        sextant("draw --platform frontier-like -o -", "between groups: 4 × 25.0 GB/s", "74 groups", "Group 0, like all")
+        refuses("""
+        1 dragonfly-864.xml: is a SimGrid platform, whose routes only <- draw --platform dragonfly-864 -o out.svg
+        2 --ranks has no effect here: --platform draws a network <- draw --platform dragonfly-72 --ranks 4 -o out.svg
+        2 FAMILY|FILE.json has no effect here: --platform draws <- draw scan --platform dragonfly-72 -o out.svg
+        2 out.json cannot be written: --platform draws SVG <- draw --platform dragonfly-72 -o out.json
+        """)
+
     @unittest.skipUnless(shutil.which("script"), "no script(1), so no terminal")
     def test_progress_counts_up_to_the_total(self):
         def shown(line):

@@ -116,6 +116,7 @@ modes = {
     "prove, collective": ["prove", "collective", "--ranks", "3"],
     "draw": ["draw", "-o", "OUT/a.svg"],
     "draw, scan": ["draw", "scan", "-o", "OUT/a.svg"],
+    "draw, platform": ["draw", "--platform", platform, "-o", "OUT/a.svg"],
     "machine show": ["machine", "show", das],
     "report": ["report", "trace.json", "-o", "OUT/a.html"],
 }

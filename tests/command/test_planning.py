@@ -303,7 +303,7 @@ class Simulations(CommandTest):
         2 did you mean crossbar-12 <- simulate --platform crossbar-13
         2 expected a number from 0 to 1 <- simulate --platform crossbar-12 --send-overhead nan
         1 twice.txt: line 2 lists 'n0' again <- simulate --platform crossbar-12 --order twice.txt
-        1 dragonfly-864.xml: is a SimGrid platform; --clock requires a platform in JSON <- simulate --platform dragonfly-864 --clock
+        1 dragonfly-864.xml: is a SimGrid platform, whose routes only SimGrid can compute; expected a platform in JSON <- simulate --platform dragonfly-864 --clock
         1 wrong.json: is not JSON <- simulate --platform wrong.json
         2 13 ranks, but <- evaluate --platform crossbar-12-calibrated --ranks 13
         """)

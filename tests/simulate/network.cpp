@@ -45,6 +45,35 @@ TEST(Network, distances_on_meshes_and_tori_are_those_of_their_topology) {
     }
 }
 
+/// The links of each path lead from vertex to vertex, from the first host (or its port) to the
+/// last.
+TEST(Network, paths_follow_the_ends_of_their_links) {
+    const std::string rails = R"({"version": 1, "name": "rails", "source": "a test", "network":
+        {"shape": "dragonfly", "groups": 4, "routers": [3, 2], "hosts": 2, "routing": "valiant",
+         "seed": 1, "local": {"bytes_per_second": 2, "latency": 0}, "global": {"cables": 2,
+         "bytes_per_second": 3, "latency": 0}}, "links": {"bytes_per_second": 1, "latency": 0}})";
+    std::vector<Network> networks{parse_platform(rails, "rails.json").network};
+    for (const char* name : {"crossbar-12", "delta-16x16", "dragonfly-72", "fat-tree-144",
+                             "fat-tree-576-parallel", "mesh-8x8x4", "torus-4x4x2"})
+        networks.push_back(shipped_network(name));
+    for (const Network& network : networks) {
+        const auto hosts = static_cast<int>(network.hosts.size());
+        for (int from = 0; from < hosts; from += 1 + hosts / 100) {
+            for (int to = 0; to < hosts; ++to) {
+                if (to == from)
+                    continue; // takes no link
+                int at = from;
+                for (const int link : path_of(network, from, to)) {
+                    const Network::Link& taken = network.links[static_cast<std::size_t>(link)];
+                    ASSERT_EQ(taken.ends[0], at) << taken.name;
+                    at = taken.ends[1];
+                }
+                ASSERT_EQ(at, to);
+            }
+        }
+    }
+}
+
 /// A dragonfly whose routers are `routers` per group; its links are named by kind.
 Network dragonfly_of(const std::string& routers, int groups, int cables,
                      const std::string& routing = R"("minimal")") {

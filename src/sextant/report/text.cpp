@@ -82,7 +82,7 @@ std::string correlation_to_text(double correlation) {
 
 std::string counted(std::int64_t number, std::string_view thing) {
     std::string plural(thing);
-    const bool hisses = !thing.empty() && (thing.back() == 's' || thing.back() == 'x');
+    const bool hisses = thing.ends_with('s') || thing.ends_with('x') || thing.ends_with("ch");
     if (thing.ends_with("py"))
         plural.back() = 'i', plural += "es";
     else

@@ -24,24 +24,19 @@ namespace {
 constexpr Bytes most_bytes = Bytes{64} << 20;
 constexpr std::int64_t most_cores = std::int64_t{1} << 30;
 
-/// The part that item i belongs to if `count` items are divided into `parts` consecutive parts.
-int part_of(int i, int count, int parts) {
-    return static_cast<int>(std::int64_t{i} * parts / count);
-}
-
 /// The links from one core to another core of the same node.
-using Inside = std::function<void(int node, int from, int to, std::vector<int>& path)>;
+using Within = std::function<void(int node, int from, int to, std::vector<int>& path)>;
 
 /// Adds the links inside the nodes. Cores are numbered within their node.
-Inside add_insides(const JsonField& field, Network& network) {
-    enum class Structure { link, crossbar, sockets };
+Within add_insides(const JsonField& field, Network& network) {
+    using Inside = Network::Inside;
     constexpr std::array<std::string_view, 3> names{"link", "crossbar", "sockets"};
     const auto given = field.find("inside");
-    const auto structure = given ? given->one_of<Structure>(names) : Structure::link;
+    const auto inside = given ? given->one_of<Inside>(names) : Inside::link;
     const int cores = network.cores;
-    const bool divided = structure == Structure::sockets;
+    const bool divided = inside == Inside::sockets;
     const int sockets = divided ? static_cast<int>(field.at("sockets").integer(1, cores)) : 1;
-    const int each = structure == Structure::crossbar ? 2 * cores : sockets * sockets;
+    const int each = inside == Inside::crossbar ? 2 * cores : sockets * sockets;
     const auto nodes = std::ssize(network.hosts);
     if (nodes * each + std::ssize(network.links) > most_links) {
         field.fail(fmt::format("has {} links on {} nodes, expected at most {} in all", each, nodes,
@@ -49,16 +44,18 @@ Inside add_insides(const JsonField& field, Network& network) {
     }
     const Wire wire = read_wire(field);
     const Wire joint = divided ? read_wire(field.at("between_sockets")) : wire;
-    const auto first = static_cast<int>(network.links.size());
+    network.inside = inside;
+    network.sockets = sockets;
+    const int first = network.first_inside;
     const auto add = [&network](const std::string& name, const Wire& like, double latency) {
         network.links.push_back({name, like.bytes_per_second, latency, false});
     };
     for (const std::string& host : network.hosts) {
-        for (int core = 0; structure == Structure::crossbar && core < cores; ++core) {
+        for (int core = 0; inside == Inside::crossbar && core < cores; ++core) {
             add(fmt::format("{}-{}-out", host, core), wire, wire.latency / 2);
             add(fmt::format("{}-{}-in", host, core), wire, wire.latency / 2);
         }
-        for (int a = 0; structure != Structure::crossbar && a < sockets; ++a) {
+        for (int a = 0; inside != Inside::crossbar && a < sockets; ++a) {
             for (int b = 0; b < sockets; ++b) {
                 const Wire& like = a == b ? wire : joint;
                 add(divided ? fmt::format("{}-socket{}-{}", host, a, b) : host + "-within", like,
@@ -66,7 +63,7 @@ Inside add_insides(const JsonField& field, Network& network) {
             }
         }
     }
-    if (structure == Structure::crossbar) {
+    if (inside == Inside::crossbar) {
         return [first, each](int node, int from, int to, std::vector<int>& path) {
             const int begin = first + node * each;
             path.insert(path.end(), {begin + 2 * from, begin + 2 * to + 1});
@@ -77,22 +74,6 @@ Inside add_insides(const JsonField& field, Network& network) {
         path.push_back(first + node * each + socket(from) * sockets + socket(to));
     };
 }
-
-/// How the cores of a node use its ports into the network.
-struct Ports {
-    enum class Choice { modulo, nearest, striped };
-
-    int count = 1, stride = 1, cores = 1;
-    Choice choice = Choice::modulo;
-
-    int of(int core) const {
-        return choice == Choice::modulo ? core % count : part_of(core, cores, count);
-    }
-    /// The host of the network shape that a port of a node is.
-    int host(int node, int port) const {
-        return (node / stride * count + port) * stride + node % stride;
-    }
-};
 
 /// Turns the hosts of a network shape into ports of nodes. If messages are striped, each takes the
 /// paths of all ports; every link then carries 1 / count of each message, so its speed and latency
@@ -127,13 +108,13 @@ Ports add_ports(const JsonField& field, Network& network) {
 void add_nodes(const JsonField& field, Network& network) {
     const auto most = most_cores / std::ssize(network.hosts);
     network.cores = static_cast<int>(field.at("cores").integer(1, std::min(most, 1L << 16)));
-    const Ports ports = add_ports(field, network);
-    const Inside inside = add_insides(field, network);
-    network.route = [ports, inside, cores = network.cores,
+    const Ports ports = network.ports = add_ports(field, network);
+    const Within within = add_insides(field, network);
+    network.route = [ports, within, cores = network.cores,
                      between = std::move(network.route)](int from, int to, std::vector<int>& path) {
         const int a = from / cores, b = to / cores;
         if (a == b)
-            return inside(a, from % cores, to % cores, path);
+            return within(a, from % cores, to % cores, path);
         if (ports.choice != Ports::Choice::striped) {
             return between(ports.host(a, ports.of(from % cores)),
                            ports.host(b, ports.of(to % cores)), path);
@@ -153,6 +134,7 @@ const Shape& shape_of(const JsonField& whole) {
 
 Network read_network(const JsonField& whole) {
     Network network = shape_of(whole).build(whole.at("network"), read_wire(whole.at("links")));
+    network.first_inside = static_cast<int>(network.links.size());
     if (const auto node = whole.find("node"))
         add_nodes(*node, network);
     return network;
@@ -204,6 +186,10 @@ Platform parse_platform(std::string_view text, const std::string& path) {
 }
 
 Platform read_platform(const std::string& path) {
+    if (!is_json(path)) {
+        throw InvalidFile(path, "is a SimGrid platform, whose routes only SimGrid can compute; "
+                                "expected a platform in JSON (docs/platform.md)");
+    }
     return parse_platform(read_text(path, most_bytes), path);
 }
 

@@ -49,6 +49,27 @@ struct Costs {
     bool operator==(const Costs&) const = default;
 };
 
+/// The part that item i belongs to if `count` items are divided into `parts` consecutive parts.
+inline int part_of(int i, int count, int parts) {
+    return static_cast<int>(std::int64_t{i} * parts / count);
+}
+
+/// How the cores of a node use its ports into the network.
+struct Ports {
+    enum class Choice { modulo, nearest, striped };
+
+    int count = 1, stride = 1, cores = 1;
+    Choice choice = Choice::modulo;
+
+    int of(int core) const {
+        return choice == Choice::modulo ? core % count : part_of(core, cores, count);
+    }
+    /// The host of the network shape that a port of a node is.
+    int host(int node, int port) const {
+        return (node / stride * count + port) * stride + node % stride;
+    }
+};
+
 /// A network as data: hosts, one-way links, and one path between each pair of cores. Shape builders
 /// create it; simulators run on it.
 struct Network {
@@ -57,6 +78,8 @@ struct Network {
         double bytes_per_second = 0;
         Seconds latency = 0;
         bool loses = false; ///< loses capacity when shared, see Platform::loss
+        /// Vertices of the shape; -1 for a link that leads nowhere, and inside hosts.
+        std::array<int, 2> ends{-1, -1};
     };
 
     std::vector<std::string> hosts;
@@ -65,6 +88,20 @@ struct Network {
     /// Appends the links from one core to another, in the order of travel. Core c of host h has the
     /// number h * cores + c. A link that several stripes of a message use is listed for each.
     std::function<void(int from, int to, std::vector<int>& path)> route;
+
+    /// The arrangement of the shape's vertices, which are its hosts 0, 1, ..., and then its
+    /// switches.
+    enum class Kind { levels, groups, grid };
+    Kind kind = Kind::levels;
+    /// levels: vertices of each level, from the hosts upward. groups: groups, routers per group,
+    /// hosts per router. grid: hosts along each dimension.
+    std::vector<int> extents;
+    int first_inside = 0; ///< the first link inside a host, after those of the shape
+    /// What joins the cores of a host: one link, a switch, or sockets with a link each.
+    enum class Inside { link, crossbar, sockets };
+    Inside inside = Inside::link;
+    int sockets = 1;
+    Ports ports;
 };
 
 /// The path between two cores.

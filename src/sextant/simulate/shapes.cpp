@@ -43,6 +43,11 @@ std::vector<std::string> numbered_hosts(int count) {
 
 namespace {
 
+/// A link between two vertices, which loses capacity when it is shared.
+Network::Link joined(std::string name, const Wire& wire, int from, int to) {
+    return {std::move(name), wire.bytes_per_second, wire.latency, true, {from, to}};
+}
+
 /// Refuses a list of extents or levels that is empty or too long.
 void check_dimensions(const JsonField& list, const char* expected) {
     if (list.size() < 1 || list.size() > most_dimensions)
@@ -60,11 +65,11 @@ Network crossbar(const JsonField& network, const Wire& wire) {
     Network made;
     const auto hosts = static_cast<int>(network.at("hosts").integer(1, most_hosts));
     made.hosts = numbered_hosts(hosts);
+    made.extents = {hosts, 1};
     for (int host = 0; host < hosts; ++host) {
-        for (const char* direction : {"out", "in"})
-            made.links.push_back(
-                {fmt::format("{}-{}", made.hosts[static_cast<std::size_t>(host)], direction),
-                 wire.bytes_per_second, wire.latency, true});
+        const std::string& name = made.hosts[static_cast<std::size_t>(host)];
+        made.links.push_back(joined(name + "-out", wire, host, hosts));
+        made.links.push_back(joined(name + "-in", wire, hosts, host));
     }
     made.route = [](int from, int to, std::vector<int>& path) {
         path.insert(path.end(), {2 * from, 2 * to + 1});
@@ -115,6 +120,18 @@ struct Grid {
         if (has_injection)
             path.push_back(ejection(to));
     }
+
+    /// Returns the host that a host's link leads to; -1 at the border of a mesh.
+    int neighbour(int host, int dimension, bool up) const {
+        int stride = 1;
+        for (int d = 0; d < dimension; ++d)
+            stride *= extents[static_cast<std::size_t>(d)];
+        const int extent = extents[static_cast<std::size_t>(dimension)];
+        const int at = host / stride % extent, next = at + (up ? 1 : -1);
+        if (extent == 1 || (!wraps && (next < 0 || next == extent)))
+            return -1;
+        return host + ((next + extent) % extent - at) * stride;
+    }
 };
 
 Grid read_grid(const JsonField& network, bool wraps) {
@@ -136,17 +153,20 @@ Network build(const JsonField& network, const Wire& wire, bool wraps) {
     const Grid grid = read_grid(network, wraps);
     Network made;
     made.hosts = numbered_hosts(grid.hosts);
-    for (const std::string& host : made.hosts) {
+    made.kind = Network::Kind::grid;
+    made.extents = grid.extents;
+    for (int i = 0; i < grid.hosts; ++i) {
+        const std::string& host = made.hosts[static_cast<std::size_t>(i)];
         for (int d = 0; d < grid.dimensions(); ++d) {
-            for (const char* direction : {"up", "down"})
-                made.links.push_back({fmt::format("{}-{}{}", host, direction, d),
-                                      wire.bytes_per_second, wire.latency, true});
+            for (const bool up : {true, false})
+                made.links.push_back(joined(fmt::format("{}-{}{}", host, up ? "up" : "down", d),
+                                            wire, i, grid.neighbour(i, d, up)));
         }
         if (!grid.has_injection)
             continue;
-        const double rate = network.at("injection").number(1, JsonField::most);
-        made.links.push_back({host + "-out", rate, 0, true});
-        made.links.push_back({host + "-in", rate, 0, true});
+        const Wire injection{network.at("injection").number(1, JsonField::most), 0};
+        made.links.push_back(joined(host + "-out", injection, i, i));
+        made.links.push_back(joined(host + "-in", injection, i, i));
     }
     made.route = [grid](int from, int to, std::vector<int>& path) { grid.route(from, to, path); };
     return made;
@@ -381,18 +401,30 @@ Tree read_tree(const JsonField& network) {
     return Tree(std::move(steps));
 }
 
-void add_links(const Tree& tree, const Wire& wire, Network& network) {
+void add_links(const Tree& tree, const std::vector<int>& slots, const Wire& wire,
+               Network& network) {
     network.links.resize(static_cast<std::size_t>(tree.links()));
+    network.extents = {static_cast<int>(slots.size())};
+    std::vector<int> vertices(static_cast<std::size_t>(tree.nodes(0)), -1); // of a level
+    for (std::size_t host = 0; host < slots.size(); ++host)
+        vertices[static_cast<std::size_t>(slots[host])] = static_cast<int>(host);
+    int above = network.extents[0];
     for (int level = 0; level < tree.levels(); ++level) {
         for (int node = 0; node < tree.nodes(level); ++node) {
+            const int below = vertices[static_cast<std::size_t>(node)];
             for (int port = 0; port < tree.step(level).ports(); ++port) {
+                const int parent = below < 0 ? -1 : above + tree.parent(level, node, port);
                 for (const bool up : {true, false}) {
-                    network.links[static_cast<std::size_t>(tree.link(level, node, port, up))] = {
-                        fmt::format("{}-{}-{}-{}", level, node, up ? "up" : "down", port),
-                        wire.bytes_per_second, wire.latency, true};
+                    network.links[static_cast<std::size_t>(tree.link(level, node, port, up))] =
+                        joined(fmt::format("{}-{}-{}-{}", level, node, up ? "up" : "down", port),
+                               wire, up ? below : parent, up ? parent : below);
                 }
             }
         }
+        vertices.resize(static_cast<std::size_t>(tree.nodes(level + 1)));
+        std::iota(vertices.begin(), vertices.end(), above);
+        network.extents.push_back(tree.nodes(level + 1));
+        above += tree.nodes(level + 1);
     }
 }
 
@@ -406,7 +438,7 @@ Network fat_tree(const JsonField& network, const Wire& wire) {
     const std::vector<int> slots = filled_slots(tree, hosts_a_leaf);
     Network made;
     made.hosts = numbered_hosts(static_cast<int>(slots.size()));
-    add_links(tree, wire, made);
+    add_links(tree, slots, wire, made);
     made.route = [tree, slots, port = port_rule(network, tree, slots)](int from, int to,
                                                                        std::vector<int>& path) {
         const int end = slots[static_cast<std::size_t>(to)];
@@ -462,20 +494,37 @@ class Dragonfly {
 
     /// Adds the links in the order of their numbers.
     void add_links(const Wire& host, const Wire& local, const Wire& global, Network& made) const {
-        const auto add = [&made](const std::string& name, const Wire& wire) {
-            made.links.push_back({name, wire.bytes_per_second, wire.latency, true});
+        const auto add = [&made](const std::string& name, const Wire& wire, int from, int to) {
+            made.links.push_back(joined(name, wire, from, to));
         };
-        for (const std::string& name : made.hosts) {
-            add(name + "-out", host);
-            add(name + "-in", host);
+        const int first = hosts(); // the first router
+        made.kind = Network::Kind::groups;
+        made.extents = {groups_, routers_, hosts_};
+        for (int i = 0; i < hosts(); ++i) {
+            const std::string& name = made.hosts[static_cast<std::size_t>(i)];
+            add(name + "-out", host, i, first + i / hosts_);
+            add(name + "-in", host, first + i / hosts_, i);
         }
         for (int router = 0; router < groups_ * routers_; ++router) {
-            for (int port = 0; port < ports_; ++port)
-                add(fmt::format("r{}-local{}", router, port), local);
+            int port = 0, stride = 1;
+            for (const int extent : extents_) {
+                const int here = router / stride % extent;
+                for (int there = 0; there < extent; ++there) {
+                    if (there != here)
+                        add(fmt::format("r{}-local{}", router, port++), local, first + router,
+                            first + router + (there - here) * stride);
+                }
+                stride *= extent;
+            }
         }
         for (int group = 0; group < groups_; ++group) {
-            for (int port = 0; port < (groups_ - 1) * cables_; ++port)
-                add(fmt::format("g{}-global{}", group, port), global);
+            for (int port = 0; port < (groups_ - 1) * cables_; ++port) {
+                const int next = port % (groups_ - 1), other = next < group ? next : next + 1;
+                const int cable = port / (groups_ - 1);
+                add(fmt::format("g{}-global{}", group, port), global,
+                    first + group * routers_ + port_to(group, other, cable).router,
+                    first + other * routers_ + port_to(other, group, cable).router);
+            }
         }
     }
 

@@ -208,11 +208,6 @@ Simulation simulate_on_clock(const Question& question, const Platform& platform)
 }
 
 Simulation simulate_on_clock(const Question& question) {
-    if (!is_json(question.platform)) {
-        throw InvalidFile(
-            question.platform,
-            "is a SimGrid platform; --clock requires a platform in JSON (docs/platform.md)");
-    }
     return simulate_on_clock(question, read_platform(question.platform));
 }
 
