@@ -228,27 +228,68 @@ TEST_F(Simulate, unreadable_platforms_are_named_in_the_error) {
     EXPECT_THAT(refusal<Error>(test::star(2, 10)), HasSubstr("broken.xml"));
 }
 
-TEST_F(Simulate, a_platform_without_a_route_for_a_message_is_refused) {
-    for (const std::string routing : {"Full", "Floyd"}) {
-        write("apart.xml", R"(<?xml version='1.0'?>
+/// A platform in SimGrid's XML.
+std::string xml(const std::string& content) {
+    return R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><zone id="all" routing=")" +
-                               routing + R"("><host id="n0" speed="1Gf"/>
-<host id="n1" speed="1Gf"/><host id="n2" speed="1Gf"/><link id="l" bandwidth="1GBps" latency="1us"/>
-<route src="n0" dst="n1"><link_ctn id="l"/></route></zone></platform>)");
+<platform version="4.1">)" +
+           content + "</platform>";
+}
+
+TEST_F(Simulate, a_platform_without_a_route_for_a_message_is_refused) {
+    const std::string route = R"(<route src="n0" dst="n1"><link_ctn id="l"/></route>)";
+    for (const std::string routing :
+         {"Full", "Floyd", "Dijkstra", "DijkstraCache", "None", "Vivaldi"}) {
+        const std::string zone = "<zone id='all' routing='" + routing + R"('>
+            <host id="n0" speed="1Gf"/><host id="n1" speed="1Gf"/><host id="n2" speed="1Gf"/>
+            <link id="l" bandwidth="1GBps" latency="1us"/>)";
+        write("apart.xml", xml(zone + "</zone>"));
+        EXPECT_THAT(refusal<InvalidFile>(test::star(3, 10)), HasSubstr("route from n0 to n1"))
+            << routing;
+        if (routing == "None" || routing == "Vivaldi")
+            continue;
+        write("apart.xml", xml(zone + route + "</zone>"));
         EXPECT_THAT(refusal<InvalidFile>(test::star(3, 10)),
-                    HasSubstr("apart.xml: has no route from n0 to n2"))
+                    HasSubstr(routing.starts_with("Dijkstra") ? "route from n0 to n1"
+                                                              : "route from n0 to n2"))
             << routing;
     }
 }
 
+/// A cycle of zones: one contains itself, has a route to itself, or to the zone that it is in.
+TEST_F(Simulate, a_platform_whose_zones_form_a_cycle_is_refused) {
+    const std::string hosts = R"(<host id="n0" speed="1Gf"/><host id="n1" speed="1Gf"/>)";
+    const auto zone = [](const std::string& name, const std::string& content) {
+        return "<zone id='" + name + "' routing='Full'>" + content + "</zone>";
+    };
+    const auto route = [](const std::string& from, const std::string& to) {
+        return "<link id='l' bandwidth='1GBps' latency='1us'/><zoneRoute src='" + from + "' dst='" +
+               to + "' gw_src='n0' gw_dst='n1'><link_ctn id='l'/></zoneRoute>";
+    };
+    for (const auto& [platform, reason] :
+         {std::pair(zone("a", zone("a", hosts)), "create a second NetZone called 'a'"),
+          std::pair(zone("w", zone("a", hosts) + route("a", "a")), "route from n0 to n1"),
+          std::pair(zone("w", zone("a", hosts) + route("w", "a")), "SimGrid crashes while it")}) {
+        write("cycle.xml", xml(platform));
+        EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)), HasSubstr(reason));
+        EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)), HasSubstr("cycle.xml: "));
+    }
+}
+
 /// Hosts of a cluster in SimGrid's XML; `more`: further elements.
-std::string cluster(const std::string& more = "") {
-    return R"(<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">)" +
-           more + R"(<cluster id="c" prefix="n" suffix="" radical="0-3" speed="1Gf" bw="1GBps"
-    lat="1us" sharing_policy="SPLITDUPLEX"/></platform>)";
+std::string cluster(const std::string& more = "", const std::string& hosts = "0-3") {
+    return xml(more + "<cluster id='c' prefix='n' suffix='' radical='" + hosts +
+               "' speed='1Gf' bw='1GBps' lat='1us' sharing_policy='SPLITDUPLEX'/>");
+}
+
+TEST_F(Simulate, a_platform_of_simgrid_with_too_many_hosts_is_refused) {
+    for (const auto& [hosts, count] :
+         {std::pair("0-999999", 1000000), std::pair("0-65535, 70000-139999,200000", 135537)}) {
+        write("many.xml", cluster("\n", hosts));
+        EXPECT_THAT(
+            refusal<InvalidFile>(test::star(2, 10)),
+            HasSubstr(fmt::format("many.xml: line 4 has host {}, expected at most 131072", count)));
+    }
 }
 
 TEST_F(Simulate, a_platform_cannot_change_settings_of_simgrid) {
@@ -259,7 +300,7 @@ TEST_F(Simulate, a_platform_cannot_change_settings_of_simgrid) {
         <prop id="tracing/platform" value="yes"/><prop id="tracing/filename" value=")" +
                                  trace + R"("/></config>)"));
     EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)),
-                HasSubstr("tracing.xml: has an element <config>"));
+                HasSubstr("tracing.xml: line 3 has an element <config>"));
     EXPECT_FALSE(std::filesystem::exists(trace));
 }
 

@@ -210,15 +210,17 @@ class Simulator {
 
     Channel& channel() { return channel_.ours; }
 
-    /// Waits until the program ends, and describes how it ended.
-    std::string ending() {
+    /// Waits until the program ends, and throws how it ended.
+    [[noreturn]] void report_ending(const std::string& platform) {
         channel_.ours.close();
         process_.wait();
         const int status = process_.status();
         const std::string how = WIFSIGNALED(status)
                                     ? fmt::format("signal {}", WTERMSIG(status))
                                     : fmt::format("exit code {}", WEXITSTATUS(status));
-        return fmt::format("the simulator ended with {}: {}", how, last_line());
+        if (WIFEXITED(status) && WEXITSTATUS(status) == crashed_on_platform)
+            throw InvalidFile(platform, last_line());
+        throw Error(fmt::format("the simulator ended with {}: {}", how, last_line()));
     }
 
   private:
@@ -260,7 +262,7 @@ Simulation ask(const std::string& program, const Question& question) {
     try {
         return get_answer(simulator.channel());
     } catch (const ChannelClosed&) {
-        throw Error(simulator.ending());
+        simulator.report_ending(question.platform);
     }
 }
 

@@ -33,6 +33,8 @@ Simulation get_answer(Channel& from);
 /// library defines functions with MPI's names, which would replace MPI's in any process that loads
 /// it; and because SimGrid allows one simulation per process and exits on invalid input.
 inline constexpr const char* simulator_name = "sextant-simgrid";
+/// The exit code of this program if SimGrid crashes on a platform; its last line is the reason.
+inline constexpr int crashed_on_platform = 3;
 
 /// The path of the program `simulator_name`, searched for in machine::installation(); "" if it is
 /// not found.
@@ -41,7 +43,8 @@ std::string simulator_path();
 /// Starts `program`, sends it a question and returns its answer. The program is killed when the
 /// calling thread ends.
 ///
-/// Throws    as `simulate`; Error with the last line that the program wrote if it ends without an
+/// Throws    as `simulate`; InvalidFile if SimGrid crashes on the platform; Error with the last
+/// line that the program wrote if it ends without an
 ///           answer.
 Simulation ask(const std::string& program, const Question& question);
 

@@ -5,12 +5,17 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/simulate/platform.hpp"
+#include "sextant/simulate/shapes.hpp"
 #include "sextant/simulate/simgrid/zone.hpp"
 #include "sextant/simulate/simulated_ranks.hpp"
 #include "sextant/simulate/simulator_process.hpp"
 
+#include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -19,6 +24,7 @@
 #include <fmt/format.h>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #ifdef __GLIBC__
@@ -142,12 +148,64 @@ void set_up() {
         s4u::Engine::set_config(setting);
 }
 
+/// The number of hosts in an attribute like radical="0-63,70", which begins at `at`.
+double hosts_of(const char* at) {
+    at = std::strpbrk(at, "\"'");
+    double hosts = 0;
+    for (bool more = at; more; more = *at == ',') {
+        char* end = nullptr;
+        const double first = std::strtod(at + 1, &end);
+        hosts += *end == '-' ? std::max(std::strtod(end + 1, &end) - first, 0.) + 1 : 1;
+        at = end;
+    }
+    return hosts;
+}
+
 /// Refuses a platform that changes settings of SimGrid, which would affect results and may write
-/// files: `tracing/filename` names any file.
-void refuse_settings(const std::string& path) {
+/// files: `tracing/filename` names any file. Refuses more hosts than a platform in JSON may have,
+/// and limits the memory of this process to that of the machine.
+void check_platform(const std::string& path) {
     constexpr Bytes longest = Bytes{64} << 20;
-    if (read_text(path, longest).find("<config") != std::string::npos)
-        throw InvalidFile(path, "has an element <config>, expected no settings of SimGrid");
+    const std::string text = read_text(path, longest);
+    const auto refuse = [&](std::size_t at, const std::string& what) {
+        const auto line = 1 + std::count(text.data(), text.data() + at, '\n');
+        throw InvalidFile(path, fmt::format("line {} has {}", line, what));
+    };
+    if (const auto at = text.find("<config"); at != std::string::npos)
+        refuse(at, "an element <config>, expected no settings of SimGrid");
+    double hosts = 0;
+    for (const std::string_view what : {"<host ", "radical"}) {
+        for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+            hosts += what == "radical" ? hosts_of(&text[at]) : 1;
+            if (!(hosts <= most_hosts))
+                refuse(at, fmt::format("host {:.0f}, expected at most {}", hosts, most_hosts));
+        }
+    }
+    const auto memory = static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
+    const rlimit limit{memory, memory};
+    setrlimit(RLIMIT_AS, &limit);
+}
+
+/// The hosts whose route SimGrid searches for; null while it reads a platform.
+const char *route_from = nullptr, *route_to = nullptr;
+
+/// Ends the process with a reason if SimGrid crashes on a platform, for example because a zone has
+/// no route at all. If SimGrid aborts while it reads a platform, it has printed a reason itself.
+[[noreturn]] void explain_crash(int signal) {
+    const char* const reading[] = {"SimGrid crashes while it reads this platform"};
+    const char* const route[] = {"SimGrid crashes while it searches for the route from ",
+                                 route_from, " to ", route_to,
+                                 "; expected routes to all hosts of each zone"};
+    for (const char* part : route_from ? std::span<const char* const>(route) : reading) {
+        if (route_from || signal == SIGSEGV)
+            (void)!write(STDERR_FILENO, part, std::strlen(part));
+    }
+    _exit(crashed_on_platform);
+}
+
+void explain_crashes(bool explain) {
+    for (const int each : {SIGSEGV, SIGABRT})
+        std::signal(each, explain ? explain_crash : SIG_DFL);
 }
 
 /// Places ranks on the hosts of a SimGrid platform, in natural order of their names.
@@ -173,6 +231,8 @@ void check_routes(const Question& question, const std::vector<s4u::Host*>& host_
             const s4u::Host &from = *host_of[rank], &to = *host_of[peer];
             std::vector<s4u::Link*> links;
             double latency = 0;
+            route_from = from.get_cname();
+            route_to = to.get_cname();
             try {
                 from.route_to(&to, links, &latency);
             } catch (const std::exception&) {
@@ -199,7 +259,8 @@ Simulation simulate_here(const Question& question, const std::optional<Platform>
             place_on_cores(platform->network, question.order, ranks, question.platform);
         return Simulator(question, build_world(*platform, cores)).run(engine);
     }
-    refuse_settings(question.platform);
+    check_platform(question.platform);
+    explain_crashes(true);
     try {
         engine.load_platform(question.platform);
     } catch (const std::exception& error) {
@@ -207,6 +268,7 @@ Simulation simulate_here(const Question& question, const std::optional<Platform>
     }
     std::vector<s4u::Host*> hosts = hosts_of(engine, question);
     check_routes(question, hosts);
+    explain_crashes(false);
     return Simulator(question, std::move(hosts)).run(engine);
 }
 
