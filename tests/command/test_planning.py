@@ -328,6 +328,16 @@ class Calibration(CommandTest):
         replaced(self.profile, "other.json", '"host": "[^"]*"', '"host": "elsewhere"', regex=True)
         profile = load(self.profile)
         state = json.dumps(profile["state_probe"])
+        for field, value in {"cores": 64, "topology": "2 packages", "host": "elsewhere"}.items():
+            changed = json.dumps({**profile, field: value})
+            Path("changed.json").write_text(changed)
+            sextant("machine check changed.json", f"{field}: {value} in the profile", code=1)
+            Path("config/sextant/machines").mkdir(parents=True, exist_ok=True)
+            Path("config/sextant/machines/threads.json").write_text(changed)
+            for line in ("explain composite --ranks 2 --transport threads",
+                         "composite $SAMPLE -o a.png", "filter a.png -o b.npy --sigma 1 --grid 2x1"):
+                sextant(line, "warning: ", f"does not describe this machine: {field}: {value} in the profile",
+                        env={"XDG_CONFIG_HOME": os.getcwd() + "/config"})
         profile["state_probe"] = json.loads(re.sub(r"-?\d[\d.e-]*", "1", state))
         Path("slow.json").write_text(json.dumps(profile))
         sextant("machine check other.json", "host: elsewhere in the profile", "sextant calibrate", code=1)

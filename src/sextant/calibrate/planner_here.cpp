@@ -258,6 +258,20 @@ planner::DefaultPlanner readable_planner(const char* transport, const std::strin
     }
 }
 
+/// Warns if the profile was measured on another machine.
+void warn_of_other_machine(planner::DefaultPlanner& usual) {
+    if (!has_profile(usual))
+        return; // the user is already warned of the built-in profile
+    const Profile& profile = usual.planner->machine();
+    const std::vector<std::string> found =
+        differences(profile, describe_machine(profile.transport));
+    if (!found.empty()) {
+        usual.warnings.push_back(fmt::format(
+            "{} does not describe this machine: {}; run sextant calibrate to measure it",
+            usual.path, fmt::join(found, "; ")));
+    }
+}
+
 } // namespace
 
 planner::DefaultPlanner planner_here(const Communicator& communicator,
@@ -268,6 +282,7 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
     agree(communicator, [&] {
         if (communicator.rank() == 0)
             usual = planner::default_planner(transport, machine);
+        warn_of_other_machine(usual);
     });
     if (communicator.rank() > 0)
         usual = readable_planner(transport, machine);
@@ -317,20 +332,6 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
     return usual;
 }
 
-void warn_of_other_machine(const planner::DefaultPlanner& usual,
-                           std::vector<std::string>& warnings) {
-    if (!has_profile(usual))
-        return; // the user is already warned of the built-in profile
-    const Profile& profile = usual.planner->machine();
-    const std::vector<std::string> found =
-        differences(profile, describe_machine(profile.transport));
-    if (!found.empty()) {
-        warnings.push_back(fmt::format(
-            "{} does not describe this machine: {}; run sextant calibrate to measure it",
-            usual.path, fmt::join(found, "; ")));
-    }
-}
-
 void require_planner(const planner::DefaultPlanner& usual) {
     if (!usual.planner)
         throw InvalidTask("the machine profile of rank 0 cannot be read on this rank");
@@ -339,6 +340,8 @@ void require_planner(const planner::DefaultPlanner& usual) {
 planner::DefaultPlanner planner_of(const std::string& transport, int ranks,
                                    const std::string& machine) {
     planner::DefaultPlanner usual = planner::default_planner(transport, machine);
+    if (machine.empty())
+        warn_of_other_machine(usual);
     if (has_profile(usual) || is_forbidden())
         return usual;
     if (const std::optional<Probe> kept = kept_probe({transport, ranks}))

@@ -26,7 +26,8 @@ inline constexpr Seconds any_work = std::numeric_limits<Seconds>::infinity();
 ///           limits the time of a probe (`any_work`: no limit but the longest time).
 /// Output    a planner: the same on all ranks if made from a probe; else made from the profile as
 ///           each rank reads it. The planner is null on a rank other than 0 that cannot read the
-///           profile.
+///           profile. Rank 0 is warned if the profile was measured on another machine or with
+///           another MPI: its times are not those of this machine.
 /// Throws    InvalidFile, on all ranks, if rank 0 cannot read the profile.
 /// Collective.
 planner::DefaultPlanner planner_here(const Communicator& communicator,
@@ -39,16 +40,12 @@ inline Seconds work_on(double bytes) {
     return bytes / 4e9;
 }
 
-/// Warns if the profile was measured on another machine or with another MPI: plans can be made with
-/// it, but its times are not those of this machine.
-void warn_of_other_machine(const planner::DefaultPlanner& usual,
-                           std::vector<std::string>& warnings);
-
 /// Throws InvalidTask if there is no planner; for operations that plan on every rank.
 void require_planner(const planner::DefaultPlanner& usual);
 
 /// Returns the planner for a number of ranks that are not running. Measures nothing, but uses a
-/// cached probe of the same number of ranks.
+/// cached probe of the same number of ranks. Warns if this machine's profile, which is used if
+/// `machine` is empty, was measured on another machine.
 planner::DefaultPlanner planner_of(const std::string& transport, int ranks,
                                    const std::string& machine);
 

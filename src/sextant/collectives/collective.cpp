@@ -655,7 +655,6 @@ std::size_t Collective::predict(std::span<const Candidate> candidates,
         return compared.chosen;
     };
     warnings_ = usual.warnings;
-    calibrate::warn_of_other_machine(usual, warnings_);
     try {
         return choose_on(usual.planner->machine());
     } catch (const model::CannotExpress& why) {

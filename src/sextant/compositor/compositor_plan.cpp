@@ -125,7 +125,6 @@ planner::CompositingPlan CompositorRun::choose(const std::vector<int>& nodes,
     if (options_.algorithm != "auto")
         return by_name(nodes);
     warnings_ = usual.warnings;
-    calibrate::warn_of_other_machine(usual, warnings_);
     const bool on = options_.interlace == planner::Interlace::on;
     planner::CompositingPlan plan = for_image_orders(
         planner::plan_or_built_in(usual, task_, work(nodes), requested(on), warnings_));
