@@ -52,8 +52,8 @@ TEST(LogChart, compares_values_on_two_equal_axes) {
     chart.compares = true;
     const std::string svg = log_chart(chart);
     EXPECT_EQ(test::markup_error(svg), "");
-    EXPECT_EQ(test::occurrences(svg, "class=\"equal twice\""), 2);
-    EXPECT_THAT(svg, HasSubstr("equal; twice, half"));
+    EXPECT_EQ(test::occurrences(svg, "class=\"equal near\""), 2);
+    EXPECT_THAT(svg, HasSubstr("equal; 1.5 times more or less"));
 }
 
 TEST(LogChart, labels_the_x_values_of_curves_if_there_are_few) {

@@ -206,17 +206,19 @@ bool has_both(const TimedConfiguration& configuration) {
            configuration.measured->median > 0;
 }
 
-/// Returns the median factor by which predictions are too high or too low.
-report::KeyFigure off_by(const std::vector<TimedConfiguration>& configurations) {
+/// Returns the median factor by which predictions are too high or too low, and how many are within
+/// the lines of the chart.
+std::vector<report::KeyFigure> off_by(const std::vector<TimedConfiguration>& configurations) {
     std::vector<double> factors;
     for (const TimedConfiguration& configuration : configurations) {
         if (has_both(configuration))
             factors.push_back(std::exp(
                 std::abs(std::log(configuration.measured->median / *configuration.predicted))));
     }
-    return {
-        fmt::format("{:.2f} times", median(factors)),
-        fmt::format("median error of {}", report::counted(std::ssize(factors), "configuration"))};
+    const auto near = std::ranges::count_if(factors, [](double factor) { return factor <= 1.5; });
+    return {{fmt::format("{:.2f} times", median(factors)), "median error"},
+            {fmt::format("{} of {}", near, factors.size()),
+             "configurations predicted within a factor of 1.5"}};
 }
 
 report::Section accuracy_section(const std::vector<TimedConfiguration>& configurations) {
@@ -224,12 +226,12 @@ report::Section accuracy_section(const std::vector<TimedConfiguration>& configur
         return {};
     report::LogChart chart{.title = "Predicted and measured times",
                            .subtitle = "above the line: slower than predicted",
-                           .x_name = "predicted",
-                           .y_name = "measured",
+                           .x_name = "predicted time",
+                           .y_name = "measured time",
                            .x_text = text_of,
                            .y_text = text_of,
                            .compares = true,
-                           .figures = {off_by(configurations)}};
+                           .figures = off_by(configurations)};
     const auto case_of = [](const TimedConfiguration& configuration) {
         return configuration.case_name;
     };

@@ -138,7 +138,7 @@ struct LogChart {
     std::string x_name = {}, y_name = {};
     std::function<std::string(double)> x_text = {}, y_text = {}; ///< format a value
     std::vector<Kind> kinds = {};
-    bool compares = false; ///< use equal axes, with lines at y = x, 2x and x/2
+    bool compares = false; ///< use equal axes, with lines at y = x, 1.5 x and x / 1.5
     std::vector<KeyFigure> figures = {};
 };
 

@@ -13,7 +13,7 @@ namespace sextant::report {
 
 namespace {
 
-constexpr double left = 92, right = 28, height = 360, widest = 1000, square = 420;
+constexpr double left = 92, right = 28, height = 360, widest = 1000, square = 560;
 
 bool can_be_drawn(const LogChart::Point& point) {
     return std::isfinite(point.x) && std::isfinite(point.y) && point.x > 0 && point.y > 0;
@@ -91,7 +91,8 @@ class Drawing {
             svg_.figures(chart_.figures);
         legend();
         svg_.skip(16);
-        svg_.text(left - 10, svg_.bottom() - 4, "end quiet", chart_.y_name);
+        svg_.text(std::max(left - 10, 24 + width_of_text(chart_.y_name)), svg_.bottom() - 4,
+                  "end quiet", chart_.y_name);
         top_ = svg_.bottom();
         grid();
         if (chart_.compares)
@@ -112,7 +113,7 @@ class Drawing {
     void styles() {
         svg_.colour(".tick", "stroke", {"#e1e5ea", "#2c333c"});
         svg_.colour(".equal", "stroke", {"#66707c", "#98a2ae"});
-        svg_.style(".twice", "stroke-dasharray:3 4;stroke-opacity:.7");
+        svg_.style(".near", "stroke-dasharray:3 4;stroke-opacity:.7");
         const std::vector<Colour> colours = ordered_colours(static_cast<int>(chart_.kinds.size()));
         for (std::size_t kind = 0; kind < chart_.kinds.size(); ++kind) {
             const Colour& colour = colours[static_cast<std::size_t>(
@@ -132,7 +133,8 @@ class Drawing {
                  shortened(chart_.kinds[kind].name, 48)});
         }
         if (chart_.compares)
-            entries.push_back({"<path class=\"equal\" d=\"M2 11L16 1\"/>", "equal; twice, half"});
+            entries.push_back(
+                {"<path class=\"equal\" d=\"M2 11L16 1\"/>", "equal; 1.5 times more or less"});
         svg_.legend(entries);
     }
 
@@ -163,15 +165,15 @@ class Drawing {
         svg_.text(left + x_.length / 2, top_ + y_.length + 31, "middle quiet", chart_.x_name);
     }
 
-    /// Draws y = x, 2x and x/2. The lines stay inside because the axes are equal.
+    /// Draws y = x, 1.5 x and x / 1.5. The lines stay inside because the axes are equal.
     void diagonals() {
-        for (const double factor : {1., 2., .5}) {
+        for (const double factor : {1., 1.5, 1 / 1.5}) {
             const double shift = std::log10(factor);
             const double from = std::pow(10., x_.low + std::max(0., -shift));
             const double to = std::pow(10., x_.high - std::max(0., shift));
             if (from < to)
                 svg_.line(x(from), y(from * factor), x(to), y(to * factor),
-                          factor == 1 ? "equal" : "equal twice");
+                          factor == 1 ? "equal" : "equal near");
         }
     }
 
