@@ -102,7 +102,7 @@ TEST(ScheduleFile, is_refused_with_the_rank_the_step_and_the_value) {
             {R"({"verb": "copy", "regions": [[0, 0]], "to": [1, 0, 4]})",
              "is an array of 2, expected [buffer, offset, length] or"},
             {R"({"verb": "send", "peer": 0, "regions": [[0, 0, 4]]})",
-             "programs[0].steps[0].peer is 0, expected another rank from 0 to 1"},
+             "rank 0, step 0: no such peer: 0, expected another rank below 2"},
             {R"({"verb": "send", "peer": 1, "regions": [[0, 0, 4]]})",
              "rank 0 sends 1 messages to rank 1, which receives 0"},
             {R"({"verb": "send", "peer": 1, "regions": []})",

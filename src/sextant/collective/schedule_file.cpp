@@ -3,13 +3,10 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
-#include "sextant/core/json_value.hpp"
-#include "sextant/core/text.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/schedule/dependences.hpp"
 #include "sextant/schedule/matching.hpp"
 
-#include <algorithm>
-#include <initializer_list>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -22,8 +19,19 @@ namespace sextant {
 namespace {
 
 constexpr std::string_view verbs[] = {"send", "receive", "fold", "copy", "compute"};
-constexpr std::string_view roles[] = {"input", "in-out", "output", "scratch"};
 constexpr int most_number = 1 << 20; // of rounds, groups, kernels and bytes per element
+
+Record record_of(BufferSpec& buffer) {
+    using enum Role;
+    const std::vector<Named<Role>> roles = {
+        {"input", input}, {"in-out", in_out}, {"output", output}, {"scratch", scratch}};
+    Record record;
+    record.add("role", buffer.role, roles, "", "").required();
+    record.add("size", buffer.size, "", "").between(0, ScheduleFile::most_elements).required();
+    record.add("element", buffer.element, "", "").between(0, most_number).none_is(0);
+    record.add("room", buffer.room, "", "").between(0, most_number).none_is(0);
+    return record;
+}
 
 Json json_of(const Region& region) {
     Json numbers = Json::array({region.buffer, region.offset, region.length});
@@ -39,15 +47,6 @@ Json json_of(std::span<const Region> regions) {
     for (const Region& region : regions)
         all.add(json_of(region));
     return all;
-}
-
-Json json_of(const BufferSpec& buffer) {
-    Json json = {{"role", roles[static_cast<std::size_t>(buffer.role)]}, {"size", buffer.size}};
-    if (buffer.element > 0)
-        json.set("element", buffer.element);
-    if (buffer.room > 0)
-        json.set("room", buffer.room);
-    return json;
 }
 
 Json json_of(const Program& program, const Step& step) {
@@ -72,25 +71,15 @@ Json json_of(const Program& program, const Step& step) {
 /// One program per paragraph, one step per line.
 std::string text_of(const Program& program) {
     std::vector<std::string> buffers, steps;
-    for (const BufferSpec& buffer : program.buffers)
-        buffers.push_back(json_of(buffer).text(-1));
+    for (BufferSpec buffer : program.buffers)
+        buffers.push_back(Json(record_of(buffer)).text(-1));
     for (const Step& step : program.steps)
         steps.push_back("\n    " + json_of(program, step).text(-1));
-    std::string text = fmt::format("  {{\"buffers\": [{}],\n   ", fmt::join(buffers, ", "));
-    if (program.window > 0)
-        text += fmt::format("\"window\": {}, ", program.window);
-    text += fmt::format("\"steps\": [{}]", fmt::join(steps, ","));
-    if (!program.result.empty())
-        text += fmt::format(",\n   \"result\": {}", json_of(program.result).text(-1));
-    return text + "}";
-}
-
-void allow(const JsonField& object, std::initializer_list<std::string_view> fields) {
-    for (const std::string& name : object.names()) {
-        if (std::find(fields.begin(), fields.end(), name) == fields.end())
-            object.fail("has the " + unknown_name("field", printable(shortened(name)),
-                                                  {fields.begin(), fields.size()}));
-    }
+    return fmt::format(
+        "  {{\"buffers\": [{}],\n   {}\"steps\": [{}]{}}}", fmt::join(buffers, ", "),
+        program.window > 0 ? fmt::format("\"window\": {}, ", program.window) : "",
+        fmt::join(steps, ","),
+        program.result.empty() ? "" : ",\n   \"result\": " + json_of(program.result).text(-1));
 }
 
 int number_or_0(const JsonField& object, const std::string& name) {
@@ -98,16 +87,8 @@ int number_or_0(const JsonField& object, const std::string& name) {
     return field ? static_cast<int>(field->integer(0, most_number)) : 0;
 }
 
-BufferSpec buffer_of(const JsonField& json) {
-    allow(json, {"role", "size", "element", "room"});
-    return {json.at("role").one_of<Role>(roles),
-            json.at("size").integer(0, ScheduleFile::most_elements), number_or_0(json, "element"),
-            number_or_0(json, "room")};
-}
-
 Region region_of(const JsonField& json, const Program& program) {
-    const std::size_t size = json.size();
-    if (size != 3 && size != 5)
+    if (json.size() != 3 && json.size() != 5)
         json.refuse("[buffer, offset, length] or [buffer, offset, length, stride, count]");
     std::vector<std::int64_t> n;
     for (const JsonField& item : json.items())
@@ -115,24 +96,24 @@ Region region_of(const JsonField& json, const Program& program) {
     if (n[0] >= std::ssize(program.buffers))
         json[0].refuse(
             fmt::format("one of the {} buffers, numbered from 0", program.buffers.size()));
-    const Region region = size == 3 ? block(static_cast<int>(n[0]), n[1], n[2])
-                                    : Region{static_cast<int>(n[0]), n[1], n[2], n[3], n[4]};
-    const Elements held = program.buffers[static_cast<std::size_t>(n[0])].size;
+    const int buffer = static_cast<int>(n[0]);
+    const Region region =
+        n.size() == 3 ? block(buffer, n[1], n[2]) : Region{buffer, n[1], n[2], n[3], n[4]};
+    const Elements held = program.buffers[static_cast<std::size_t>(buffer)].size;
     const Elements room = held - region.length - region.offset;
     // Divides, because the end of the region may overflow.
     if (room < 0 ||
         (region.count > 1 && region.stride > 0 && region.count - 1 > room / region.stride))
         json.fail(fmt::format("is {}, expected a region inside buffer {}, which has {} elements", n,
-                              region.buffer, held));
+                              buffer, held));
     return region;
 }
 
 std::uint32_t add_regions(const std::optional<JsonField>& json, Program& program) {
-    if (!json)
-        return 0;
-    for (std::size_t i = 0; i < json->size(); ++i)
-        program.regions.push_back(region_of((*json)[i], program));
-    return static_cast<std::uint32_t>(json->size());
+    const std::size_t before = program.regions.size();
+    for (const JsonField& region : json ? json->items() : std::vector<JsonField>())
+        program.regions.push_back(region_of(region, program));
+    return static_cast<std::uint32_t>(program.regions.size() - before);
 }
 
 Step step_of(const JsonField& json, Program& program) {
@@ -140,13 +121,14 @@ Step step_of(const JsonField& json, Program& program) {
     step.verb = json.at("verb").one_of<Verb>(verbs);
     step.first = static_cast<std::uint32_t>(program.regions.size());
     if (is_message(step.verb)) {
-        allow(json, {"verb", "peer", "regions", "round", "group"});
+        json.require_known({"verb", "peer", "regions", "round", "group"});
         step.peer = static_cast<int>(json.at("peer").integer(0, ScheduleFile::most_ranks - 1));
     } else if (has_destination(step.verb)) {
-        allow(json, {"verb", "regions", "to", "round", "group"});
+        json.require_known({"verb", "regions", "to", "round", "group"});
         step.to = region_of(json.at("to"), program);
     } else {
-        allow(json, {"verb", "kernel", "regions", "outputs", "reads_in_place", "round", "group"});
+        json.require_known(
+            {"verb", "kernel", "regions", "outputs", "reads_in_place", "round", "group"});
         step.kernel = static_cast<int>(json.at("kernel").integer(0, most_number));
         const auto in_place = json.find("reads_in_place");
         step.reads_in_place = in_place && in_place->boolean();
@@ -158,102 +140,68 @@ Step step_of(const JsonField& json, Program& program) {
     return step;
 }
 
-/// Parses programs, and bounds the time and memory that all of them need later.
-class Reader {
-  public:
-    explicit Reader(const std::string& path) : path_(path) {}
-
-    Program program_of(const JsonField& json) {
-        allow(json, {"buffers", "steps", "window", "result"});
-        Program program;
-        for (const JsonField& buffer : json.at("buffers").items())
-            program.buffers.push_back(buffer_of(buffer));
-        const JsonField steps = json.at("steps");
-        if (steps.size() > ScheduleFile::most_steps)
-            steps.refuse(fmt::format("at most {} steps", ScheduleFile::most_steps));
-        for (std::size_t i = 0; i < steps.size(); ++i)
-            program.steps.push_back(step_of(steps[i], program));
-        program.window = number_or_0(json, "window");
-        if (const auto result = json.find("result"))
-            program.result = region_of(*result, program);
-        check(json, program);
-        return program;
-    }
-
-    /// Checks peers, once the number of ranks is known.
-    void check_peers(const Schedule& schedule) const {
-        const int ranks = static_cast<int>(schedule.size());
-        for (int rank = 0; rank < ranks; ++rank) {
-            const std::vector<Step>& steps = schedule[static_cast<std::size_t>(rank)].steps;
-            for (std::size_t i = 0; i < steps.size(); ++i) {
-                const int peer = steps[i].peer;
-                if (is_message(steps[i].verb) && (peer >= ranks || peer == rank))
-                    throw InvalidFile(
-                        path_, fmt::format("programs[{}].steps[{}].peer is {}, expected another "
-                                           "rank from 0 to {}",
-                                           rank, i, peer, ranks - 1));
-            }
-        }
-        try {
-            (void)match_messages(schedule);
-        } catch (const std::logic_error& error) {
-            throw InvalidFile(path_, error.what());
-        }
-    }
-
-  private:
-    void check(const JsonField& json, const Program& program) {
-        double runs = static_cast<double>(program.result.count);
-        for (const Region& region : program.regions)
-            runs += static_cast<double>(region.count);
-        for (const Step& step : program.steps)
-            runs += static_cast<double>(step.to.count);
-        comparisons_ += runs * static_cast<double>(program.regions.size() + program.steps.size());
-        if (comparisons_ > most_comparisons)
-            json.fail("has too many regions or runs of regions to compare them all");
-        try {
-            dependences_ += Dependences(program, most_dependences - dependences_).edges();
-        } catch (const std::logic_error& error) {
-            json.fail(fmt::format("is wrong: {}", error.what()));
-        }
-    }
-
-    static constexpr double most_comparisons = 16.0 * (1 << 30);
-    static constexpr std::size_t most_dependences = std::size_t{1} << 24;
-
-    const std::string& path_;
-    double comparisons_ = 0;
-    std::size_t dependences_ = 0;
+/// What the programs of a file may still take; bounds the time and memory that they need later.
+struct Allowance {
+    double comparisons = 16.0 * (1 << 30);
+    std::size_t dependences = std::size_t{1} << 24;
 };
 
-/// The number of elements of a rank's input. Throws InvalidTask if the rank has several inputs.
-Elements input_of(const ScheduleFile& file, int rank) {
-    Elements elements = 0;
-    for (const BufferSpec& buffer : file.schedule[static_cast<std::size_t>(rank)].buffers) {
-        if (buffer.size == 0 || (buffer.role != Role::input && buffer.role != Role::in_out))
-            continue;
-        if (std::exchange(elements, buffer.size) > 0)
-            throw InvalidTask(fmt::format("claim {}: rank {} has several inputs, expected one",
-                                          name(*file.claim), rank));
+Program program_of(const JsonField& json, Allowance& left) {
+    json.require_known({"buffers", "steps", "window", "result"});
+    Program program;
+    for (const JsonField& buffer : json.at("buffers").items())
+        read(record_of(program.buffers.emplace_back()), buffer);
+    const JsonField steps = json.at("steps");
+    if (steps.size() > ScheduleFile::most_steps)
+        steps.refuse(fmt::format("at most {} steps", ScheduleFile::most_steps));
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        program.steps.push_back(step_of(steps[i], program));
+    program.window = number_or_0(json, "window");
+    if (const auto result = json.find("result"))
+        program.result = region_of(*result, program);
+    auto runs = static_cast<double>(program.result.count);
+    for (const Region& region : program.regions)
+        runs += static_cast<double>(region.count);
+    for (const Step& step : program.steps)
+        runs += static_cast<double>(step.to.count);
+    left.comparisons -= runs * static_cast<double>(program.regions.size() + program.steps.size());
+    if (left.comparisons < 0)
+        json.fail("has too many regions or runs of regions to compare them all");
+    try {
+        left.dependences -= Dependences(program, left.dependences).edges();
+    } catch (const std::logic_error& error) {
+        json.fail(fmt::format("is wrong: {}", error.what()));
     }
-    return elements;
+    return program;
 }
 
-collective::Partition partition_of(const ScheduleFile& file) {
-    using enum CollectiveKind;
-    const int ranks = static_cast<int>(file.schedule.size());
-    std::vector<Elements> inputs, results;
-    for (int rank = 0; rank < ranks; ++rank) {
-        inputs.push_back(input_of(file, rank));
-        results.push_back(file.schedule[static_cast<std::size_t>(rank)].result.elements());
+/// The number of elements of each rank's input. Throws InvalidTask if a rank has several inputs.
+std::vector<Elements> inputs_of(const ScheduleFile& file) {
+    std::vector<Elements> inputs(file.schedule.size());
+    for (std::size_t rank = 0; rank < inputs.size(); ++rank) {
+        for (const BufferSpec& buffer : file.schedule[rank].buffers) {
+            const bool is_input = buffer.role == Role::input || buffer.role == Role::in_out;
+            if (is_input && buffer.size > 0 && std::exchange(inputs[rank], buffer.size) > 0)
+                throw InvalidTask(fmt::format("claim {}: rank {} has several inputs, expected one",
+                                              name(*file.claim), rank));
+        }
     }
+    return inputs;
+}
+
+collective::Partition partition_of(const ScheduleFile& file, const std::vector<Elements>& inputs) {
+    using enum CollectiveKind;
+    const int ranks = static_cast<int>(inputs.size());
+    std::vector<Elements> results;
+    for (const Program& program : file.schedule)
+        results.push_back(program.result.elements());
     switch (*file.claim) {
     case scatter:
     case reduce_scatter:
         return collective::Partition::blocks(std::move(results));
     case gather:
     case all_gather:
-        return collective::Partition::blocks(std::move(inputs));
+        return collective::Partition::blocks(inputs);
     case all_to_all:
         return near_square(ranks, inputs[0], ranks);
     default:
@@ -264,27 +212,25 @@ collective::Partition partition_of(const ScheduleFile& file) {
 } // namespace
 
 std::string json_of(const ScheduleFile& file) {
-    std::string text = "{\n \"version\": 1,\n";
-    if (file.claim)
-        text += fmt::format(" \"claim\": \"{}\",\n", name(*file.claim));
-    if (file.commutative)
-        text += " \"commutative\": true,\n";
     std::vector<std::string> programs;
     for (const Program& program : file.schedule)
         programs.push_back(text_of(program));
-    return text + fmt::format(" \"programs\": [\n{}]\n}}\n", fmt::join(programs, ",\n"));
+    return fmt::format("{{\n \"version\": 1,\n{}{} \"programs\": [\n{}]\n}}\n",
+                       file.claim ? fmt::format(" \"claim\": \"{}\",\n", name(*file.claim)) : "",
+                       file.commutative ? " \"commutative\": true,\n" : "",
+                       fmt::join(programs, ",\n"));
 }
 
 ScheduleFile parse_schedule(std::string_view text, const std::string& path) {
     ScheduleFile file;
-    Reader reader(path);
+    Allowance left;
     const JsonField json = JsonField::parse(text, path, "programs", [&](const JsonField& program) {
         if (file.schedule.size() == ScheduleFile::most_ranks)
             program.fail(fmt::format("is one too many, expected at most {} programs",
                                      ScheduleFile::most_ranks));
-        file.schedule.push_back(reader.program_of(program));
+        file.schedule.push_back(program_of(program, left));
     });
-    allow(json, {"version", "claim", "commutative", "programs"});
+    json.require_known({"version", "claim", "commutative", "programs"});
     json.at("version").require_version(1);
     if (file.schedule.empty())
         json.at("programs").refuse("a list of one program per rank");
@@ -292,9 +238,11 @@ ScheduleFile parse_schedule(std::string_view text, const std::string& path) {
         file.claim = claim->one_of<CollectiveKind>(collective_names);
     if (const auto commutative = json.find("commutative"))
         file.commutative = commutative->boolean();
-    reader.check_peers(file.schedule);
     try {
+        (void)match_messages(file.schedule);
         (void)claim_of(file);
+    } catch (const std::logic_error& error) {
+        throw InvalidFile(path, error.what());
     } catch (const InvalidTask& error) {
         throw InvalidFile(path, error.what());
     }
@@ -302,25 +250,27 @@ ScheduleFile parse_schedule(std::string_view text, const std::string& path) {
 }
 
 Claim claim_of(const ScheduleFile& file) {
-    if (file.claim) {
-        const collective::Partition data = partition_of(file);
-        for (int rank = 0; rank < data.ranks(); ++rank) {
-            const Elements expected = pixels_before(*file.claim, data, rank).elements();
-            if (input_of(file, rank) != expected)
-                throw InvalidTask(fmt::format("claim {}: the input of rank {} has {} elements, "
-                                              "expected {}",
-                                              name(*file.claim), rank, input_of(file, rank),
-                                              expected));
-        }
-        return collective::claim_of(*file.claim, data, file.commutative);
+    if (!file.claim) {
+        Claim claim;
+        claim.order = Order::unchecked;
+        claim.given = [](int rank, int, Elements e) { return Symbol{e, rank, rank + 1}; };
+        claim.computed = [](int, const Program& program, const Step& step, const auto&) {
+            const auto elements = static_cast<std::size_t>(program.elements_of(step));
+            return std::vector<Symbol>(elements, {0, 0, 1});
+        };
+        return claim;
     }
-    Claim claim;
-    claim.order = Order::unchecked;
-    claim.given = [](int rank, int, Elements e) { return Symbol{e, rank, rank + 1}; };
-    claim.computed = [](int, const Program& program, const Step& step, const auto&) {
-        return std::vector<Symbol>(static_cast<std::size_t>(program.elements_of(step)), {0, 0, 1});
-    };
-    return claim;
+    const std::vector<Elements> inputs = inputs_of(file);
+    const collective::Partition data = partition_of(file, inputs);
+    for (int rank = 0; rank < data.ranks(); ++rank) {
+        const Elements expected = pixels_before(*file.claim, data, rank).elements();
+        const Elements input = inputs[static_cast<std::size_t>(rank)];
+        if (input != expected)
+            throw InvalidTask(fmt::format("claim {}: the input of rank {} has {} elements, "
+                                          "expected {}",
+                                          name(*file.claim), rank, input, expected));
+    }
+    return collective::claim_of(*file.claim, data, file.commutative);
 }
 
 } // namespace sextant

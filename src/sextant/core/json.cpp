@@ -228,6 +228,13 @@ std::vector<std::string> JsonField::names() const {
     return all;
 }
 
+void JsonField::require_known(const std::vector<std::string_view>& known) const {
+    for (const std::string& name : names()) {
+        if (std::ranges::find(known, name) == known.end())
+            fail("has the " + unknown_name("field", printable(shortened(name)), known));
+    }
+}
+
 std::size_t JsonField::size() const {
     if (!value_->is_array())
         refuse("an array");

@@ -68,7 +68,9 @@ class JsonField {
 
     JsonField at(const std::string& name) const; ///< required member of an object
     std::optional<JsonField> find(const std::string& name) const;
-    std::vector<std::string> names() const;    ///< member names of an object
+    std::vector<std::string> names() const; ///< member names of an object
+    /// Requires an object without other members than these; a message suggests similar names.
+    void require_known(const std::vector<std::string_view>& names) const;
     JsonField operator[](std::size_t i) const; ///< element of an array; the index must exist
     std::vector<JsonField> items() const;      ///< elements of an array
     std::vector<JsonField> items_or_none(const std::string& name) const;

@@ -584,19 +584,15 @@ void read(const Field& field, const JsonField& json) {
 } // namespace
 
 void read(const Record& record, const JsonField& json) {
-    for (const std::string& name : json.names()) {
-        const Field* field = record.find(name);
-        if (!field) {
-            std::vector<std::string_view> names;
-            for (const Field& each : record.fields)
-                names.push_back(each.name);
-            json.fail("has the " + unknown_name("field", name, names));
-        }
-        read(*field, json.at(name));
-    }
+    std::vector<std::string_view> names;
+    for (const Field& field : record.fields)
+        names.push_back(field.name);
+    json.require_known(names);
     for (const Field& field : record.fields) {
-        if (field.is_required)
-            json.at(field.name); // throws if it is missing
+        if (const auto given = json.find(field.name))
+            read(field, *given);
+        else if (field.is_required)
+            json.at(field.name); // throws
     }
 }
 

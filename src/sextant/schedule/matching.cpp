@@ -36,7 +36,8 @@ std::vector<std::vector<Side>> sides(const Schedule& schedule, Verb verb) {
                 continue;
             if (step.peer < 0 || step.peer >= ranks || step.peer == rank) {
                 throw std::logic_error(where(rank, i) +
-                                       ": no such peer: " + std::to_string(step.peer));
+                                       ": no such peer: " + std::to_string(step.peer) +
+                                       ", expected another rank below " + std::to_string(ranks));
             }
             own.push_back({step.peer, i});
         }

@@ -196,14 +196,6 @@ constexpr std::array<std::string_view, 5> models{"rigid", "nonrigid", "translati
                                                  "affine"};
 using Names = std::vector<std::string_view>;
 
-/// Throws InvalidFile, suggesting similar names, if an object has an unknown member.
-void require_known(const JsonField& json, const Names& names) {
-    for (const std::string& name : json.names()) {
-        if (std::find(names.begin(), names.end(), name) == names.end())
-            json.fail("has the " + unknown_name("field", name, names));
-    }
-}
-
 double number(const JsonField& json) {
     return json.number(-JsonField::most, JsonField::most);
 }
@@ -232,7 +224,7 @@ void check_measures(const JsonField& json) {
         {"misfit", {"pixels", "deviations"}}};
     for (const auto& [name, numbers] : nested) {
         if (const auto field = json.find(name)) {
-            require_known(*field, numbers);
+            field->require_known(numbers);
             check_numbers(*field, numbers);
         }
     }
@@ -277,16 +269,15 @@ FrameRegistration frame_from(const JsonField& json) {
     FrameRegistration frame;
     frame.frame = json.at("frame").integer(0, most_transforms);
     if (const auto left_out = json.find("left_out")) {
-        require_known(json, {"frame", "left_out"});
+        json.require_known({"frame", "left_out"});
         frame.left_out = left_out->text();
         return frame;
     }
-    require_known(json,
-                  {"alpha_rad",   "sigma_alpha_rad", "frame",       "alpha",      "tx",
-                   "ty",          "matrix",          "sigma_alpha", "sigma_tx",   "sigma_ty",
-                   "ncc_before",  "ncc_after",       "overlap",     "iterations", "tx_physical",
-                   "ty_physical", "misfit",          "field",       "seconds",    "not_finite",
-                   "outliers",    "inverted",        "flags",       "rows"});
+    json.require_known(
+        {"alpha_rad", "sigma_alpha_rad", "frame",       "alpha",       "tx",         "ty",
+         "matrix",    "sigma_alpha",     "sigma_tx",    "sigma_ty",    "ncc_before", "ncc_after",
+         "overlap",   "iterations",      "tx_physical", "ty_physical", "misfit",     "field",
+         "seconds",   "not_finite",      "outliers",    "inverted",    "flags",      "rows"});
     check_measures(json);
     frame.result.motion = {angle_from(json), number(json.at("tx")), number(json.at("ty"))};
     if (const auto matrix = json.find("matrix"))
@@ -314,7 +305,7 @@ void check_aligned(const JsonField& json) {
     const auto stack = json.find("aligned");
     if (!stack)
         return;
-    require_known(*stack, {"file", "x", "y", "width", "height"});
+    stack->require_known({"file", "x", "y", "width", "height"});
     stack->at("file").any_text();
     area_from(*stack, 0);
 }
@@ -325,7 +316,7 @@ std::optional<registration::PixelArea> canvas_from(const JsonField& json, ImageS
     const auto canvas = json.find("canvas");
     if (!canvas)
         return std::nullopt;
-    require_known(*canvas, {"x", "y", "width", "height"});
+    canvas->require_known({"x", "y", "width", "height"});
     const registration::PixelArea area = area_from(*canvas, 1);
     if (area.shape.elements() > largest_canvas)
         canvas->refuse(fmt::format("at most {} pixels", largest_canvas));
@@ -338,9 +329,9 @@ std::optional<registration::PixelArea> canvas_from(const JsonField& json, ImageS
 
 /// Reads all fields except the frames and displacement fields.
 SeriesTransforms head_from(const JsonField& json) {
-    require_known(json, {"kind", "version", "sextant", "convention", "series", "model", "reference",
-                         "stages", "width", "height", "pixel", "fields", "frames", "relative_to",
-                         "files", "aligned", "canvas", "rows", "bidirectional"});
+    json.require_known({"kind", "version", "sextant", "convention", "series", "model", "reference",
+                        "stages", "width", "height", "pixel", "fields", "frames", "relative_to",
+                        "files", "aligned", "canvas", "rows", "bidirectional"});
     json.text_or_empty("sextant");
     json.text_or_empty("convention");
     json.text_or_empty("relative_to");
@@ -359,7 +350,7 @@ SeriesTransforms head_from(const JsonField& json) {
         transforms.row_shift = number(rows->at("shift"));
     transforms.canvas = canvas_from(json, transforms.shape, transforms.model == "nonrigid");
     if (const auto pixel = json.find("pixel")) {
-        require_known(*pixel, {"x", "y", "unit"});
+        pixel->require_known({"x", "y", "unit"});
         transforms.pixel = {number(pixel->at("x")), number(pixel->at("y")),
                             pixel->at("unit").any_text()};
     }
@@ -374,7 +365,7 @@ std::optional<FieldFile> field_file_from(const JsonField& json, const std::strin
         return std::nullopt;
     }
     const JsonField fields = json.at("fields");
-    require_known(fields, {"about", "file", "spacing", "columns", "rows"});
+    fields.require_known({"about", "file", "spacing", "columns", "rows"});
     fields.text_or_empty("about");
     return FieldFile{
         fields.at("file").any_text(),
@@ -390,7 +381,7 @@ std::optional<RowFile> row_file_from(const JsonField& json, const SeriesTransfor
     if (transforms.model != name(MotionModel::rigid) &&
         transforms.model != name(MotionModel::translation))
         rows->refuse("none, because the model is " + transforms.model);
-    require_known(*rows, {"about", "file", "rows", "flyback"});
+    rows->require_known({"about", "file", "rows", "flyback"});
     rows->text_or_empty("about");
     RowFile file{rows->at("file").any_text(), rows->at("rows").integer(1, most_pixels)};
     if (const auto flyback = rows->find("flyback"))
