@@ -103,6 +103,12 @@ class CommandLine(CommandTest):
                 self.assertTrue(drawing.startswith("<svg") and "nan" not in drawing, file)
                 self.assertLess(len(drawing), 1 << 20, file)
                 self.assertGreater(drawing.count("<path") - drawing.count("M0 6h18"), 7, file)
+        large = load(SOURCE / "platforms/dragonfly-72.json")
+        large["network"] |= {"groups": 1, "routers": [1000], "hosts": 100}
+        Path("large.json").write_text(json.dumps(large))
+        sextant("draw --platform large.json -o large.svg")
+        self.assertLess(os.path.getsize("large.svg"), 8 << 20)
+        self.assertIn("Drawn: 150 of 1,000 routers", Path("large.svg").read_text())
         drawn = sextant("draw --platform dragonfly-72 -o -").out
         for kind, count in {"mark open": 72 + 1, "mark": 36 + 1, "b0": 36 + 1, "b1": 72 + 1, "b2": 54 + 1}.items():
             self.assertEqual(drawn.count(f'class="{kind}"'), count, kind)  # with one in the legend

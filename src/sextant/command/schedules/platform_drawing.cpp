@@ -195,7 +195,9 @@ class Drawing {
 
     /// Draws the routers of the first groups on a circle, with their hosts around them.
     void draw_ring(std::string title, int groups) {
-        const int routers = extent(1), each = extent(2), all = extent(0) * routers * each;
+        const int routers = limit(most_in_row, extent(1), "router");
+        const int each = limit(most_in_row, extent(2), host_);
+        const int all = extent(0) * extent(1) * extent(2);
         const int shown = groups * routers, hosts = shown * each;
         const bool whole = groups > 1;
         Panel panel{std::move(title), whole ? page : half, whole ? 920 : half};
@@ -212,8 +214,11 @@ class Drawing {
                                            : mean / 3.);
             };
         }
-        add(std::move(panel), [=](int v) {
-            return v < hosts ? v : v < all ? -1 : v - all < shown ? v - all + hosts : -1;
+        add(std::move(panel), [=, most = extent(2)](int v) {
+            const int router = v < all ? v / most : v - all;
+            if (router >= shown || (v < all && v % most >= each))
+                return -1;
+            return v < all ? router * each + v % most : hosts + router;
         });
     }
 
