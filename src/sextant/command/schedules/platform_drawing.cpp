@@ -156,9 +156,8 @@ class Drawing {
             if (low == "router")
                 what = local ? "within a group" : "between groups";
             Bundle& bundle = panel.bundles[{a, b}];
-            const int cables = bundle.cables + 1;
-            bundle = cable(i, std::move(what));
-            bundle.cables = cables;
+            const int before = std::exchange(bundle, cable(i, std::move(what))).cables;
+            bundle.cables += before;
         }
         panels_.push_back(std::move(panel));
     }
@@ -343,7 +342,8 @@ class Drawing {
         for (const auto& [what, at, radius, label, label_at] : panel.vertices) {
             if (!what.empty())
                 svg.add(mark(what, at, radius));
-            svg.text(label_at.real(), label_at.imag(), "label middle quiet", label);
+            if (!label.empty())
+                svg.text(label_at.real(), label_at.imag(), "label middle quiet", label);
         }
     }
 
