@@ -192,7 +192,9 @@ for where, options in (("one", ["--ranks", "1"]), ("boxes", ["--grid", "2x1x2"])
     check(not re.search(r"(src|href)=\"(?!data:)|url\(", page), f"filter, {where}: the page loads other files")
     with open(f"{folder}/{where}/run.json") as file:
         windows = json.load(file)["windows"]
-    check((windows > 1) == (where == "windows") and f"{windows} window" in page, f"filter, {where}: {windows} windows")
+    check(f"{windows} window" in page, f"filter, {where}: {windows} windows")
+    if where != "boxes":  # the plan of the boxes decides on packed planes, which need memory
+        check((windows > 1) == (where == "windows"), f"filter, {where}: {windows} windows")
 
 # A report without a table measures too.
 numpy.save(folder + "/volume.npy", balls((37, 61, 1403), 90, 9))

@@ -94,8 +94,12 @@ class Pricing {
         if (message.meets)
             return overheads(message);
         MessageCost cost = paths(message);
-        if (message.link == machine::Link::same_process)
-            return copied_by_receiver(cost, message);
+        if (message.link == machine::Link::same_process) {
+            cost.send_processor = cost.send;
+            cost.receive_processor = cost.receive;
+            cost.rendezvous = true;
+            return cost;
+        }
         const machine::LinkCosts& link = costs_of(question_.machine, message.link);
         if (!link.gap.empty())
             cost.send = later(cost.send, lookup_.at_size(link.gap, message.bytes));
@@ -134,7 +138,12 @@ class Pricing {
         const auto path = [&](Path which) {
             return lookup_.at_size_and_block(message, which, question_.strided);
         };
-        return {path(Path::send), path(Path::receive), path(Path::full), {}, {}};
+        MessageCost cost{path(Path::send), path(Path::receive), path(Path::full), {}, {}};
+        // Between ranks that share memory, the sender announces the message, and the receiver
+        // copies it.
+        if (message.link == machine::Link::same_process && message.bytes > 0)
+            cost.send = empty(message).send;
+        return cost;
     }
 
     /// True if the cost must be computed from a contiguous message and a copy rate, because the
@@ -144,15 +153,6 @@ class Pricing {
         if (machine::find(link, Path::full, message.layout, question_.strided))
             return false;
         return question_.strided == Strategy::packing || !question_.machine.copies.empty();
-    }
-
-    /// Returns the cost of a message between ranks that share memory: the sender only announces the
-    /// message, and the receiver copies it.
-    MessageCost copied_by_receiver(MessageCost cost, const Message& message) {
-        cost.send = cost.send_processor = empty(message).send;
-        cost.receive_processor = cost.receive;
-        cost.rendezvous = true;
-        return cost;
     }
 
     /// Returns the cost of a message that is written directly into the receiver's memory: the

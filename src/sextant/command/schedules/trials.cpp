@@ -162,7 +162,9 @@ model::Span Trials::time(int cores, const std::string& options) const {
         return std::max(0., large) + (more > 0 ? std::max(0., large - small) / more * rest : 0);
     };
     const auto& [small, large] = times;
-    const Seconds usual = at(small.median, large.median);
+    // A shorter time than the noise of the start of a program cannot be measured.
+    const Seconds noise = std::max(1e-6, start_.high - start_.low);
+    const Seconds usual = std::max(noise, at(small.median, large.median));
     return {usual, usual, std::max(usual, at(small.high, large.high))};
 }
 
