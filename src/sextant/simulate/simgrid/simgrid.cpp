@@ -181,9 +181,11 @@ void check_platform(const std::string& path) {
                 refuse(at, fmt::format("host {:.0f}, expected at most {}", hosts, most_hosts));
         }
     }
+#ifndef __SANITIZE_ADDRESS__ // which reserves terabytes
     const auto memory = static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
     const rlimit limit{memory, memory};
     setrlimit(RLIMIT_AS, &limit);
+#endif
 }
 
 /// The hosts whose route SimGrid searches for; null while it reads a platform.
