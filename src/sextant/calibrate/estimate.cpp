@@ -115,7 +115,7 @@ class Costs {
         if (cell.strategy == Strategy::lending) {
             if (link_.link != machine::Link::same_process)
                 return;
-            full = less(full, fold_of(cell) + link_.start->median);
+            full = less(full, fold_of(cell) + link_.start.value_or(Value{}).median);
         } else {
             full = less(full, empty());
         }

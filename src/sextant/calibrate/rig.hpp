@@ -53,8 +53,10 @@ class Rig : public Stopwatch {
 
     /// `memory`: the memory that the largest cell needs; pages are touched only when a cell needs
     /// them. As in other programs, only buffers of 2 MiB or more are in huge pages. The ranks run
-    /// on core `first_core` and the next, counted among the cores that they may use. Requires  a
-    /// communicator of two ranks (std::logic_error). Collective.
+    /// on core `first_core` and the next, counted among the cores that they may use.
+    ///
+    /// Requires  a communicator of two ranks (std::logic_error).
+    /// Collective.
     Rig(Communicator communicator, Bytes memory, int first_core = 0);
 
     std::vector<Sample> burst(const Cell& cell) override;

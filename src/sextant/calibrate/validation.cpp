@@ -265,8 +265,8 @@ Seconds probe_state(const Communicator& communicator) {
     constexpr int bursts = 5;
     const bool takes_part = communicator.rank() < 2;
     const Communicator pair = communicator.split(takes_part ? 0 : -1, 0);
-    Seconds fastest = takes_part ? std::numeric_limits<Seconds>::infinity()
-                                 : 0; // other programs can only lengthen a burst
+    // Other programs can only lengthen a burst.
+    Seconds fastest = takes_part ? std::numeric_limits<Seconds>::infinity() : 0;
     if (takes_part) {
         Rig rig(pair, memory);
         for (int i = 0; i < bursts; ++i) {
