@@ -97,7 +97,9 @@ model::Span SharedTime::on(int n) const {
         return std::max(together + (alone - together) * share,
                         together * std::min(1., 1. * cores / n));
     };
-    return {time(one.median, all.median), time(one.low, all.low), time(one.high, all.high)};
+    const bool more = share < 0; // extrapolated: the shorter the time on one core, the longer
+    return {time(one.median, all.median), time(more ? one.high : one.low, all.low),
+            time(more ? one.low : one.high, all.high)};
 }
 
 SharedTime& SharedTime::cover(const SharedTime& other) {
