@@ -265,7 +265,7 @@ const std::vector<Note>& NodeNeighbourhood::take() {
 
 void NodeNeighbourhood::rest(int idle) {
     constexpr int yields = 200;
-    if (!crowded_ && idle < looks_before_sleep) {
+    if (!crowded_ && idle < looks_before_sleep()) {
         if (idle == looks_before_separating)
             separate_ranks(own().core, [this](int core) {
                 return std::any_of(peers_.begin(), peers_.end(), [&](const Peer& peer) {

@@ -404,7 +404,7 @@ const std::vector<Note>& ThreadTransport::take() {
 void ThreadTransport::rest(int idle) {
     // These limits count calls of this function; a call that sleeps takes up to 10 ms.
     constexpr int yields = 400, between_looks = 32, before_giving_up = 640;
-    if (!crowded_ && idle < looks_before_sleep) {
+    if (!crowded_ && idle < looks_before_sleep()) {
         if (idle == looks_before_separating)
             group_->separate(rank_);
         return pause_briefly();
@@ -413,7 +413,7 @@ void ThreadTransport::rest(int idle) {
         return;
     group_->inbox(rank_).sleep();
     if (idle % between_looks == 0) {
-        group_->check(rank_, idle > looks_before_sleep + before_giving_up);
+        group_->check(rank_, idle > looks_before_sleep() + before_giving_up);
         if (group_->all_ranks_run())
             group_->check_order(rank_);
     }
@@ -717,7 +717,7 @@ void ThreadGroup::meet(int rank, Call call, std::size_t bytes, Part&& part) {
     }
     lock.unlock();
     check_order(rank);
-    for (int look = 0; look < looks_before_sleep && size_ > 1 && !crowded_ && !cancelled_; ++look) {
+    for (int look = 0; look < looks_before_sleep() && size_ > 1 && !crowded_ && !cancelled_; ++look) {
         if (meetings_.load(std::memory_order_acquire) != meeting)
             return;
         if (look == looks_before_separating)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/waiting.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstddef>
@@ -15,8 +16,26 @@
 
 namespace sextant {
 
+using Clock = std::chrono::steady_clock;
+
+int looks_before_sleep() {
+    static const int looks = [] {
+        constexpr int pauses = 64, tries = 3, least = 2000, most = 100'000;
+        constexpr std::chrono::microseconds spinning{200};
+        Clock::duration fastest = spinning; // interruptions only add time
+        for (int i = 0; i < tries; ++i) {
+            const Clock::time_point begin = Clock::now();
+            for (int pause = 0; pause < pauses; ++pause)
+                pause_briefly();
+            fastest = std::clamp(Clock::now() - begin, Clock::duration{1}, fastest);
+        }
+        return static_cast<int>(
+            std::clamp<std::int64_t>(pauses * (spinning / fastest), least, most));
+    }();
+    return looks;
+}
+
 bool Yielding::yield() {
-    using Clock = std::chrono::steady_clock;
     constexpr std::chrono::microseconds long_for_a_rank{500};
     constexpr int sleeps_after = 256;
     if (sleeps_left_ > 0) {

@@ -27,10 +27,10 @@ inline void pause_briefly() {
 #endif
 }
 
-/// The number of polls before a rank with a core of its own sleeps: a few hundred microseconds.
-/// Such a rank never yields: if another program shares its core, a yield costs a time slice of
-/// milliseconds, while a sleeping rank is woken at once.
-inline constexpr int looks_before_sleep = 2000;
+/// The number of polls before a rank with a core of its own sleeps: a few hundred microseconds on
+/// this processor. Such a rank never yields: if another program shares its core, a yield costs a
+/// time slice of milliseconds, while a sleeping rank is woken within some ten microseconds.
+int looks_before_sleep();
 
 /// Decides when a rank that shares its core yields instead of sleeping. Yielding to another rank is
 /// cheaper than sleeping, but yielding to another program is not.
