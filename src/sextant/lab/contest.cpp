@@ -32,19 +32,22 @@ Seconds cpu_of_this_thread() {
     return static_cast<Seconds>(now.tv_sec) + 1e-9 * static_cast<Seconds>(now.tv_nsec);
 }
 
-/// The number of repetitions per turn. If `apart`, each repetition is timed separately.
+/// The number of repetitions per turn. If `apart`, each repetition is timed separately, after one
+/// that is not timed.
 struct Length {
     int repeats = 1;
-    bool apart = true;
+    bool apart = false;
 };
 
 /// Much longer than the time between the first and the last rank leaving a barrier.
 constexpr Seconds long_enough_to_time = 5e-6;
 
 Length length_of(Seconds repetition, const ContestOptions& options) {
-    const double needed = std::ceil(options.least_turn / std::max(repetition, 1e-9));
-    return {static_cast<int>(std::clamp(needed, 1.0, 1.0 * options.most_repeats)),
-            options.barriers || (options.before && repetition > long_enough_to_time)};
+    constexpr double least_apart = 3; // of which the median is not that of an interruption
+    const bool apart = options.barriers || (options.before && repetition > long_enough_to_time);
+    const double needed = std::max(std::ceil(options.least_turn / std::max(repetition, 1e-9)),
+                                   apart ? least_apart : 1);
+    return {static_cast<int>(std::clamp(needed, 1.0, 1.0 * options.most_repeats)), apart};
 }
 
 /// Returns this rank's times for `repeats` repetitions, which start after a barrier.
@@ -71,6 +74,8 @@ Turn take_turn(const Communicator& communicator, const std::function<void()>& wo
     std::vector<Seconds> own;
     Turn all;
     Seconds cpu = 0;
+    if (length.apart) // the caches contain the buffers of other contestants
+        time(communicator, work, options, 1);
     for (std::size_t i = 0; i < times; ++i) {
         const Turn some = time(communicator, work, options, together);
         own.push_back(some.wall / together);

@@ -36,7 +36,8 @@ struct ContestOptions {
     /// Called before each round, on every rank.
     std::function<void(int round)> progress = {};
     /// Called on every rank, not timed, before each turn, and also before each repetition if
-    /// repetitions are long enough to be timed separately.
+    /// repetitions are long enough to be timed separately. Such a turn has at least three
+    /// repetitions, and one before them that is not timed.
     std::function<void()> before = {};
 };
 
