@@ -209,10 +209,15 @@ double slowdown_since(const Communicator& communicator, const Profile* profile,
     const Seconds then = comparable ? profile->state_probe.median : 0;
     if (communicator.all_gather(then).front() <= 0)
         return 1;
-    const Seconds now = probe_state(communicator);
-    return communicator
-        .all_gather(now > 0 ? std::exp2(std::round(2 * std::log2(now / then)) / 2) : 1)
-        .front();
+    constexpr int tries = 3;
+    double slowdown = 1;
+    for (int i = 0; i < tries && (i == 0 || slowdown > 1); ++i) { // others only add time
+        const Seconds now = probe_state(communicator);
+        const double measured = now > 0 ? std::exp2(std::trunc(2 * std::log2(now / then)) / 2) : 1;
+        slowdown =
+            communicator.all_gather(i == 0 ? measured : std::min(slowdown, measured)).front();
+    }
+    return slowdown;
 }
 
 /// Returns the planner of a profile, with times for the present state of the machine. Returns the
