@@ -118,8 +118,7 @@ machine::Link within_node(bool reads_all) {
     return reads_all ? machine::Link::same_process : machine::Link::same_node;
 }
 
-/// Runs of Direct-Send for images of one size. All ranks together use at most about 256 MiB, except
-/// for one run each.
+/// Runs of Direct-Send for images of one size.
 class Frames {
   public:
     Frames(const Communicator& communicator, Elements pixels)
@@ -130,10 +129,7 @@ class Frames {
         std::ranges::fill(image_.bytes(), translucent);
         // Ranks use other memory between two frames, so the buffers of a run are not in their
         // caches.
-        constexpr Bytes most_memory = Bytes{256} << 20;
-        constexpr Bytes most = 12;
-        const auto many = static_cast<int>(
-            std::clamp<Bytes>(most_memory / communicator.size() / image_.size(), 1, most));
+        constexpr int many = 3;
         for (int i = 0; i < many; ++i) {
             runs_.emplace_back(communicator,
                                compositing::program(*direct_.algorithm, task_, direct_.tuning,
@@ -145,7 +141,7 @@ class Frames {
 
     /// All ranks get the same times, so all end after the same run.
     std::vector<Seconds> measure(Seconds duration) {
-        constexpr std::size_t least_runs = 6;
+        constexpr std::size_t least_runs = 12;
         std::vector<Seconds> times;
         for (Seconds spent = 0; spent < duration || times.size() < least_runs;
              spent += times.back()) {
@@ -158,7 +154,7 @@ class Frames {
             times.push_back(*std::max_element(all.begin(), all.end()));
         }
         // The scheduler needs some time to settle how ranks take turns.
-        times.erase(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
+        times.erase(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 4));
         return times;
     }
 
