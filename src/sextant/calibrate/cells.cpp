@@ -129,15 +129,17 @@ void add_over(CellLevels& levels) {
         levels[2].push_back(pass("over", "f32", elements, 2, true));
 }
 
-/// Adds the smallest exchange, from which the time to start a run is derived. With `lending`, also
-/// larger exchanges, and folds of the same sizes, because the costs of zero-copy messages are
-/// derived from both.
+/// Adds exchanges, and folds of the same sizes. The time to start a run is derived from the
+/// smallest exchange; from the larger ones, the costs of zero-copy messages with `lending`, and
+/// otherwise the time that a send takes from the sender's own receive.
 void add_exchanges(std::vector<Cell>& cells, bool lending) {
     constexpr Bytes pixel = 16;
-    for (const Elements pixels : {Elements{1}, Elements{64}, kibi, 4 * kibi, 8 * kibi, 16 * kibi,
-                                  32 * kibi, 64 * kibi, 128 * kibi, 256 * kibi, 512 * kibi}) {
-        if (pixels > 1 && !lending)
-            break;
+    for (const Elements pixels :
+         {Elements{1}, Elements{64}, kibi / 4, kibi, 4 * kibi, 8 * kibi, 16 * kibi, 32 * kibi,
+          64 * kibi, 128 * kibi, 256 * kibi, 512 * kibi}) {
+        const bool needed = pixels != 8 * kibi && pixels != 32 * kibi && pixels != 512 * kibi;
+        if (lending ? pixels == kibi / 4 : !needed)
+            continue;
         cells.push_back(lent(pixels * pixel));
         cells.push_back(pass("over", "f32", pixels, 2));
     }
@@ -192,14 +194,18 @@ void add_copies(CellLevels& levels) {
         levels[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
 }
 
-/// Keeps the first occurrence of each cell, and drops cells that need too much memory.
-void tidy(CellLevels& levels, Bytes memory) {
+/// Keeps the first occurrence of each cell, and drops cells that need too much memory. Folds of
+/// messages that were received are in place; folds of zero-copy messages are not.
+void tidy(CellLevels& levels, const CellOptions& options) {
     std::set<Cell> seen;
     for (std::vector<Cell>& level : levels) {
+        for (Cell& cell : level)
+            cell.in_place =
+                !options.lending && (cell.kind == Kind::pass || cell.strategy == Strategy::lending);
         std::erase_if(level, [&](const Cell& cell) {
-            const bool large =
-                cell.kind == Kind::pass &&
-                cell.elements * (cell.operands + 1) * operator_of(cell).element.size > memory;
+            const bool large = cell.kind == Kind::pass && cell.elements * (cell.operands + 1) *
+                                                                  operator_of(cell).element.size >
+                                                              options.memory;
             return large || !seen.insert(cell).second;
         });
     }
@@ -220,7 +226,7 @@ CellLevels make_cells(const CellOptions& options) {
         add_kernels(levels[3], {128});
         add_copies(levels);
     }
-    tidy(levels, options.memory);
+    tidy(levels, options);
     return levels;
 }
 
@@ -244,7 +250,7 @@ CellLevels make_quick_cells(const CellOptions& options) {
     add_messages(levels[1], Kind::round_trip, {4 * kibi, mebi});
     add_messages(levels[1], Kind::stream, {1, 4 * kibi, 64 * kibi});
     add_messages(levels[1], Kind::round_trip, {kibi, 16 * kibi, 256 * kibi, 4 * mebi});
-    add_messages(levels[1], Kind::stream, {16 * kibi, mebi});
+    add_messages(levels[1], Kind::stream, {16 * kibi, mebi, 4 * mebi});
     if (options.work) {
         add(1, {1, kibi, 16 * kibi, 64 * kibi, 256 * kibi}, {8});
         add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2});
@@ -258,7 +264,7 @@ CellLevels make_quick_cells(const CellOptions& options) {
     }
     add_messages(levels[3], Kind::round_trip,
                  {64, 256, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi});
-    tidy(levels, options.memory);
+    tidy(levels, options);
     return levels;
 }
 

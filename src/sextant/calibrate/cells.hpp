@@ -37,6 +37,8 @@ struct Cell {
     Elements elements = 0;
     int operands = 0;
     bool alone = false; ///< the other rank is idle and uses no memory bandwidth
+    /// The result of a fold overwrites an operand, as it overwrites a message that was received.
+    bool in_place = false;
 
     auto operator<=>(const Cell&) const = default;
 };

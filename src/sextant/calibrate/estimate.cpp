@@ -31,6 +31,11 @@ Value less(const Value& value, Seconds by) {
     return {at_least(value.median), at_least(value.low), at_least(value.high), value.samples};
 }
 
+Value at_most(const Value& value, Seconds most) {
+    return {std::min(value.median, most), std::min(value.low, most), std::min(value.high, most),
+            value.samples};
+}
+
 Value half(const Value& value) {
     return {value.median / 2, value.low / 2, value.high / 2, value.samples};
 }
@@ -55,6 +60,7 @@ class Costs {
         : measured_(measured), empty_trip_(trip(calibrate::empty_trip())) {
         profile_.state_probe = trip(probe());
         link_.link = link;
+        smallest_exchange_.in_place = link != machine::Link::same_process;
         const double before = measured.probe_before.median, after = measured.probe_after.median;
         if (std::max(before, after) > one_state * std::min(before, after))
             profile_.state = unsteady;
@@ -73,6 +79,7 @@ class Costs {
             link_.curves.push_back(std::move(curve));
         }
         std::sort(link_.gap.begin(), link_.gap.end(), ordered);
+        add_sending();
         if (!link_.curves.empty())
             profile_.links.push_back(std::move(link_));
         return std::move(profile_);
@@ -94,10 +101,40 @@ class Costs {
 
     /// Returns the time that the smallest exchange takes beyond its message and its fold.
     std::optional<Value> start() const {
-        const Cell smallest = lent(16);
-        if (measured_.cells.count(smallest) == 0)
+        if (measured_.cells.count(smallest_exchange_) == 0)
             return std::nullopt;
-        return less(trip(smallest), empty() + fold_of(smallest));
+        return less(trip(smallest_exchange_), empty() + fold_of(smallest_exchange_));
+    }
+
+    /// Adds the time that an exchange takes beyond one message in the larger direction and the
+    /// fold: sends and receives of one processor take turns as far as both of them copy. Large
+    /// exchanges are also slowed down by memory, so that only their least excess counts.
+    void add_sending() {
+        constexpr Bytes large = Bytes{1} << 20, largest = 16 * large;
+        const Curve* full = machine::find(link_, Path::full, Layout::cc, Strategy::contiguous);
+        const Curve* send = machine::find(link_, Path::send, Layout::cc, Strategy::contiguous);
+        if (!full || !send || !link_.start || link_.link != machine::Link::same_node)
+            return;
+        const auto alone = [&](Bytes bytes) {
+            return machine::at_size(full->points, bytes).median;
+        };
+        link_.sending.push_back({0, 0, send->points.front().seconds});
+        std::optional<double> least;
+        for (const auto& [cell, series] : measured_.cells) { // by increasing size
+            if (cell.strategy != Strategy::lending || cell.bytes <= smallest_exchange_.bytes)
+                continue;
+            const Value excess =
+                less(series.value(0), alone(cell.bytes) + fold_of(cell) + link_.start->median);
+            const Seconds most = 2 * machine::at_size(send->points, cell.bytes).median;
+            if (cell.bytes < large)
+                link_.sending.push_back({cell.bytes, cell.block, at_most(excess, most)});
+            else
+                least = std::min(least.value_or(1), excess.median / alone(cell.bytes));
+        }
+        for (const Bytes bytes : {large, largest}) {
+            if (least)
+                link_.sending.push_back({bytes, bytes, machine::exactly(*least * alone(bytes))});
+        }
     }
 
     Curve& curve(Path path, Layout layout, Strategy strategy) {
@@ -125,6 +162,8 @@ class Costs {
 
     void add_stream(const Cell& cell, const Value& sent, const Value& received) {
         const bool nothing = is_empty_message(cell);
+        if (!nothing && (sent.median <= 0 || received.median <= 0))
+            return; // a difference of two times, of which one was interrupted
         const Bytes bytes = nothing ? 0 : cell.bytes, block = nothing ? 0 : cell.block;
         curve(Path::send, cell.layout, cell.strategy).points.push_back({bytes, block, sent});
         curve(Path::receive, cell.layout, cell.strategy).points.push_back({bytes, block, received});
@@ -188,6 +227,7 @@ class Costs {
     };
 
     const Measurements& measured_;
+    Cell smallest_exchange_ = lent(16);
     const Value empty_trip_;
     machine::Profile profile_;
     machine::LinkCosts link_;

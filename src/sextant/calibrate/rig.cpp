@@ -172,27 +172,30 @@ StreamLengths lengths_of(Bytes bytes) {
     return bytes <= mebi ? StreamLengths{4, 12} : StreamLengths{2, 6};
 }
 
-/// Builds the programs of zero-copy exchanges, as two ranks that composite make them: each rank
-/// reads the other's data while it folds the data with its own. Exchanges follow one another,
-/// because each message begins with an element of the previous result. Each has its own regions: a
-/// region cannot be read in place if it is overwritten later.
-Timed lent_exchanges(const Cell& cell, int rank) {
+/// Builds the programs of exchanges, as two ranks that composite make them: each rank sends data,
+/// and folds the other's with its own; between threads, it reads the other's data in place.
+/// Exchanges follow one another, because each message begins with an element of the previous
+/// result. Each has its own regions: a region cannot be read in place if it is overwritten later.
+Timed exchanges_of(const Cell& cell, int rank) {
     const Operator& over = kernel::find("over");
     const Elements n = cell.bytes / over.element.size;
-    const auto exchanges = static_cast<int>(std::clamp<Bytes>(own_cache() / 16 / cell.bytes, 1, 4));
+    const int exchanges = cell.bytes < own_cache() / 16 ? 2 : 1;
     const int peer = 1 - rank;
     Timed made{{}, over, static_cast<double>(exchanges), {}};
     ProgramBuilder builder;
-    Region before = builder.in_out(1);
-    for (int i = 0; i < exchanges; ++i) {
-        const Region own = builder.in_out(n), sent = builder.in_out(n),
-                     received = builder.in_out(n + 1), theirs = block(received.buffer, 1, n),
-                     sum = builder.in_out(n);
+    // A message is the last element of the first half of a buffer, and the second half; all
+    // messages have the same offset from a page.
+    const auto halves = [&] { return builder.in_out(2 * n).buffer; };
+    const auto message = [&](int buffer) { return block(buffer, n - 1, n + 1); };
+    for (int i = 0, data = halves(); i < exchanges; ++i) {
+        const int next = halves(), received = halves();
+        const Region sent = block(data, n, n), theirs = block(received, n, n),
+                     sum = block(next, 0, n), own = cell.in_place ? sum : builder.in_out(n);
         made.fresh.insert(made.fresh.end(), {own, sent});
-        builder.send(peer, std::array{before, sent});
-        builder.receive(peer, received);
+        builder.send(peer, message(data));
+        builder.receive(peer, message(received));
         builder.fold(sum, rank == 0 ? std::array{own, theirs} : std::array{theirs, own});
-        before = block(sum.buffer, 0, 1);
+        data = next;
     }
     made.programs = {builder.finish({})};
     made.exchanges = true;
@@ -210,8 +213,8 @@ Timed passes(const Cell& cell, int rank) {
     ProgramBuilder builder;
     std::vector<Region> operands;
     for (int i = 0; i < cell.operands; ++i)
-        operands.push_back(builder.input(cell.elements));
-    const Region sum = builder.in_out(cell.elements);
+        operands.push_back(builder.in_out(cell.elements));
+    const Region sum = cell.in_place ? operands.back() : builder.in_out(cell.elements);
     const bool rests = cell.alone && rank != 0;
     for (int i = 0; i < repeats && !rests; ++i)
         builder.fold(sum, operands);
@@ -223,17 +226,19 @@ Timed rest() {
     return {{ProgramBuilder().finish({})}, bytes_operator(), 1, {}};
 }
 
-/// Copies freshly written data.
+/// Copies freshly written data to the halves of a result in turn: as in a gather, the data and the
+/// result together exceed the caches earlier than one copy does.
 Timed copies(const Cell& cell) {
-    const int repeats = repeats_of(cell.bytes);
+    const int repeats = 2 * repeats_of(cell.bytes);
     const Elements rows = cell.bytes / cell.block;
     Timed made{{}, bytes_operator(), static_cast<double>(repeats), {}};
     ProgramBuilder builder;
     const Region from = builder.input((rows - 1) * cell.row + cell.block),
-                 to = builder.in_out(cell.bytes);
+                 to = builder.in_out(2 * cell.bytes);
     made.fresh.push_back(from);
     for (int i = 0; i < repeats; ++i)
-        builder.copy(to, {from.buffer, 0, cell.block, rows > 1 ? cell.row : cell.block, rows});
+        builder.copy(block(to.buffer, i % 2 * cell.bytes, cell.bytes),
+                     {from.buffer, 0, cell.block, rows > 1 ? cell.row : cell.block, rows});
     made.programs = {builder.finish({})};
     return made;
 }
@@ -249,7 +254,7 @@ Timed timed(const Cell& cell, int rank) {
     case Kind::copy:
         return copies(cell);
     case Kind::round_trip:
-        return cell.strategy == Strategy::lending ? lent_exchanges(cell, rank)
+        return cell.strategy == Strategy::lending ? exchanges_of(cell, rank)
                                                   : round_trips(cell, rank);
     case Kind::stream:
         break;

@@ -114,6 +114,7 @@ void scale_times(Profile& profile, double factor) {
         for (Curve& curve : link.curves)
             scale_all(curve.points);
         scale_all(link.gap);
+        scale_all(link.sending);
         if (link.start)
             scale(*link.start);
     }

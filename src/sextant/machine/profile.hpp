@@ -101,6 +101,9 @@ struct LinkCosts {
     std::vector<Bytes> switches;
     /// The time that a run of ranks which start together takes beyond the times of its messages.
     std::optional<Value> start;
+    /// The time that sending a message of each size takes from the other work of the sender's
+    /// processor; empty if unknown.
+    std::vector<Point> sending;
     /// The time per message in a saturated stream; empty if unknown.
     std::vector<Point> gap;
     Origin gap_origin;

@@ -130,6 +130,8 @@ LinkCosts link_of(const JsonField& field) {
     }
     if (const auto given = field.find("start"))
         link.start = value_of(*given);
+    if (const auto given = field.find("sending"))
+        link.sending = points_of(*given);
     if (const auto given = field.find("hockney"))
         link.hockney = hockney_of(*given);
     if (const auto given = field.find("loggp"))

@@ -86,6 +86,7 @@ Json json_of(const LinkCosts& link) {
         json.set("switches", link.switches);
     if (link.start)
         json.set("start", json_of(*link.start));
+    put_list(json, "sending", link.sending);
     if (link.hockney)
         json.set("hockney", json_of(*link.hockney));
     if (link.loggp)

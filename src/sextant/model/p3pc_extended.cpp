@@ -109,6 +109,8 @@ class Pricing {
         const bool receiver_moves = message.link != machine::Link::other_node;
         const MessageCost overhead = empty(message);
         cost.send_processor = sender_moves ? cost.send : overhead.send;
+        if (!link.sending.empty())
+            cost.send_processor = lookup_.at_size(link.sending, message.bytes);
         cost.receive_processor = receiver_moves ? cost.receive : overhead.receive;
         return cost;
     }
