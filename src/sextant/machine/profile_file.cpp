@@ -3,10 +3,12 @@
 
 #include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/machine/profile.hpp"
 
 #include <set>
 #include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace sextant::machine {
 
@@ -15,181 +17,288 @@ namespace {
 constexpr std::int64_t longest_profile = std::int64_t{1} << 26;
 /// The largest count of bytes, elements or samples: twice as many still fit in 64 bits.
 constexpr std::int64_t most_counted = std::int64_t{1} << 60;
+constexpr std::int64_t most_processors = 1 << 24;
 
-/// Reads median, low, high and samples from consecutive list entries.
-Value value_in(const JsonField& list, std::size_t median) {
+// Values: `parse` reads one, and `json_of` returns its JSON.
+
+void parse(const JsonField& field, bool& value) {
+    value = field.boolean();
+}
+
+void parse(const JsonField& field, std::string& value) {
+    value = field.text();
+}
+
+void parse(const JsonField& field, Bytes& value) {
+    value = field.integer(0, most_counted);
+}
+
+void parse(const JsonField& field, int& value) {
+    value = static_cast<int>(field.integer(1, most_processors));
+}
+
+/// Reads median, low, high and samples from the end of a list, after `before` other numbers.
+Value value_after(std::size_t before, const JsonField& list, const std::string& expected) {
+    list.require_size(before + 4, expected);
     Value value;
-    value.low = list[median + 1].number(0, list.most);
-    value.high = list[median + 2].number(value.low, list.most);
-    value.median = list[median].number(value.low, value.high);
-    value.samples = list[median + 3].integer(0, most_counted);
+    value.low = list[before + 1].number(0, list.most);
+    value.high = list[before + 2].number(value.low, list.most);
+    value.median = list[before].number(value.low, value.high);
+    value.samples = list[before + 3].integer(0, most_counted);
     return value;
 }
 
-/// Reads a number, or [median, low, high, samples].
-Value value_of(const JsonField& field) {
-    if (field.is_number())
-        return exactly(field.number(0, field.most));
-    field.require_size(4, "a number, or [median, low, high, samples]");
-    return value_in(field, 0);
+void parse(const JsonField& field, Value& value) {
+    value = field.is_number() ? exactly(field.number(0, field.most))
+                              : value_after(0, field, "a number, or [median, low, high, samples]");
 }
 
-Origin origin_of(const JsonField& field) {
-    return {field.text_or("date", ""), field.text_or("method", "")};
-}
-
-/// Reads the time in a table row: the third number, optionally followed by low, high and samples.
-Value seconds_of(const JsonField& row, const std::string& first_two) {
-    if (row.size() != 3)
-        row.require_size(6, "[" + first_two + ", seconds] or [" + first_two +
-                                ", median, low, high, samples]");
-    if (row.size() == 3)
-        return exactly(row[2].number(0, row.most));
-    return value_in(row, 2);
-}
-
-Point point_of(const JsonField& field) {
-    Point point;
-    point.seconds = seconds_of(field, "bytes, block");
-    point.bytes = field[0].integer(0, most_counted);
-    point.block = field[1].integer(0, point.bytes);
-    if (point.bytes > 0 && point.block == 0)
-        field[1].refuse("a block length in bytes, at least 1");
-    return point;
-}
-
-Pass pass_of(const JsonField& field) {
-    constexpr std::int64_t most_operands = 1 << 24;
-    Pass pass;
-    pass.seconds = seconds_of(field, "elements, operands");
-    pass.elements = field[0].integer(0, most_counted);
-    pass.operands = static_cast<int>(field[1].integer(1, most_operands));
-    return pass;
-}
-
-/// Reads the rows of a table, which must be ordered by `key`.
-template <class Row, class Key>
-std::vector<Row> rows_of(const JsonField& field, Row (*read)(const JsonField&), Key&& key,
-                         const char* order) {
-    std::vector<Row> rows;
-    for (const JsonField& item : field.items()) {
-        const Row row = read(item);
-        if (!rows.empty() && key(rows.back()) >= key(row))
-            item.refuse(order);
-        rows.push_back(row);
+Json with_value(Json list, const Value& value) {
+    list.add(value.median);
+    if (value != exactly(value.median)) {
+        list.add(value.low);
+        list.add(value.high);
+        list.add(value.samples);
     }
-    if (rows.empty())
-        field.refuse("one point or more");
-    return rows;
+    return list;
 }
 
-std::vector<Point> points_of(const JsonField& field) {
-    return rows_of(
-        field, point_of, [](const Point& p) { return std::tuple(p.bytes, p.block); },
-        "more bytes than the previous point, or equally many in longer blocks");
+Json json_of(const Value& value) {
+    return value == exactly(value.median) ? value.median : with_value(Json::array(), value);
 }
 
-std::vector<Pass> passes_of(const JsonField& field) {
-    return rows_of(
-        field, pass_of, [](const Pass& p) { return std::tuple(p.elements, p.operands); },
-        "more elements than the previous point, or equally many with more operands");
+/// A row of a table: two numbers, by which rows are ordered, and a time.
+template <class Type>
+concept Row = std::same_as<Type, Point> || std::same_as<Type, Pass>;
+
+template <Row Type>
+void parse(const JsonField& field, Type& row) {
+    constexpr bool is_point = std::same_as<Type, Point>;
+    auto& [first, second, seconds] = row;
+    if (field.size() == 3) {
+        seconds = exactly(field[2].number(0, field.most));
+    } else {
+        constexpr const char* numbers = is_point ? "bytes, block" : "elements, operands";
+        seconds = value_after(
+            2, field, fmt::format("[{0}, seconds] or [{0}, median, low, high, samples]", numbers));
+    }
+    parse(field[0], first);
+    parse(field[1], second);
+    if (is_point && field[1].integer(0, first) == 0 && first > 0)
+        field[1].refuse("a block length in bytes, at least 1");
 }
 
-Curve curve_of(const JsonField& field) {
-    Curve curve;
-    curve.path = field.at("path").one_of<Path>(path_names);
-    curve.layout = field.at("layout").one_of<Layout>(layout_names);
-    curve.strategy = field.at("strategy").one_of<Strategy>(strategy_names);
+template <Row Type>
+Json json_of(const Type& row) {
+    const auto& [first, second, seconds] = row;
+    return with_value(Json::array({first, second}), seconds);
+}
+
+void parse(const JsonField& row, C3::Distance& distance) {
+    row.require_size(3, "[width, height, distance]");
+    parse(row[0], distance.width);
+    parse(row[1], distance.height);
+    distance.latency = row[2].number(0, row.most);
+}
+
+Json json_of(const C3::Distance& distance) {
+    return Json::array({distance.width, distance.height, distance.latency});
+}
+
+/// Refuses an item that is not after the previous one.
+void check_order(const JsonField& field, const Bytes& before, const Bytes& item) {
+    if (before >= item)
+        field.refuse("more than the previous number");
+}
+
+template <Row Type>
+void check_order(const JsonField& field, const Type& before, const Type& row) {
+    const auto key = [](const Type& each) {
+        const auto& [first, second, seconds] = each;
+        return std::pair(first, second);
+    };
+    if (key(before) >= key(row))
+        field.refuse(std::same_as<Type, Point>
+                         ? "more bytes than the previous point, or equally many in longer blocks"
+                         : "more elements than the previous point, or equally many with more "
+                           "operands");
+}
+
+/// An object of a file, which is read or written. For each type of object, `declare` names the
+/// fields in the order in which they are written.
+struct Object {
+    const JsonField* from = nullptr; ///< the object that is read; null if one is written
+    Json json = {};                  ///< the object that is written
+
+    template <class Type>
+    void add(const char* name, Type& value) {
+        if (from)
+            read(from->at(name), value);
+        else
+            json.set(name, written(value));
+    }
+    /// Adds a field that files omit if it has its default value.
+    template <class Type>
+    void add_optional(const char* name, Type& value) {
+        if (from ? from->find(name).has_value() : value != Type{})
+            add(name, value);
+    }
+    template <class Enum>
+    void add(const char* name, Enum& value, std::span<const std::string_view> names) {
+        if (from)
+            value = from->at(name).one_of<Enum>(names);
+        else
+            json.set(name, names[static_cast<std::size_t>(value)]);
+    }
+    /// Adds a list of items with distinct keys, which files omit if it is empty.
+    template <class Item, class Key>
+    void add_distinct(const char* name, std::vector<Item>& items, const char* keys, Key key) {
+        add_optional(name, items);
+        std::set<decltype(key(items[0]))> seen;
+        for (std::size_t i = 0; from && i < items.size(); ++i) {
+            if (!seen.insert(key(items[i])).second)
+                from->at(name)[i].fail(fmt::format("repeats the {}", keys));
+        }
+    }
+
+  private:
+    template <class Type>
+    static void read(const JsonField& field, Type& value) {
+        if constexpr (requires(Object object) { declare(object, value); }) {
+            Object object{.from = &field};
+            declare(object, value);
+        } else {
+            parse(field, value);
+        }
+    }
+    template <class Type>
+    static void read(const JsonField& field, std::optional<Type>& value) {
+        read(field, value.emplace());
+    }
+    template <class Type>
+    static void read(const JsonField& field, std::vector<Type>& all) {
+        for (const JsonField& item : field.items()) {
+            Type one{};
+            read(item, one);
+            if constexpr (requires { check_order(item, one, one); }) {
+                if (!all.empty())
+                    check_order(item, all.back(), one);
+            }
+            all.push_back(std::move(one));
+        }
+        constexpr bool is_table = requires(Type row) {
+            row.seconds;
+        };
+        if (is_table && all.empty())
+            field.refuse("one point or more");
+    }
+
+    template <class Type>
+    static Json written(Type value) {
+        if constexpr (requires(Object object) { declare(object, value); }) {
+            Object object;
+            declare(object, value);
+            return std::move(object.json);
+        } else if constexpr (requires { json_of(value); }) {
+            return json_of(value);
+        } else {
+            return value;
+        }
+    }
+    template <class Type>
+    static Json written(const std::optional<Type>& value) {
+        return written(*value);
+    }
+    template <class Type>
+    static Json written(const std::vector<Type>& all) {
+        Json list = Json::array();
+        for (const Type& each : all)
+            list.add(written(each));
+        return list;
+    }
+};
+
+void declare(Object& object, Origin& origin) {
+    object.add_optional("date", origin.date);
+    object.add_optional("method", origin.method);
+}
+
+void declare(Object& object, Curve& curve) {
+    object.add("path", curve.path, path_names);
+    object.add("layout", curve.layout, layout_names);
+    object.add("strategy", curve.strategy, strategy_names);
     const bool whole =
         curve.strategy == Strategy::contiguous || curve.strategy == Strategy::lending;
-    if ((curve.layout == Layout::cc) != whole)
-        field.at("strategy")
+    if (object.from && (curve.layout == Layout::cc) != whole)
+        object.from->at("strategy")
             .refuse("\"contiguous\" or \"lending\" for layout cc, and another strategy for other "
                     "layouts");
-    curve.origin = origin_of(field);
-    curve.points = points_of(field.at("points"));
-    return curve;
+    declare(object, curve.origin);
+    object.add("points", curve.points);
 }
 
-Hockney hockney_of(const JsonField& field) {
-    return {value_of(field.at("latency")), value_of(field.at("seconds_per_byte")),
-            origin_of(field)};
+void declare(Object& object, Hockney& hockney) {
+    object.add("latency", hockney.latency);
+    object.add("seconds_per_byte", hockney.seconds_per_byte);
+    declare(object, hockney.origin);
 }
 
-LogGP loggp_of(const JsonField& field) {
-    return {value_of(field.at("latency")), value_of(field.at("overhead")),
-            value_of(field.at("gap")), value_of(field.at("gap_per_byte")), origin_of(field)};
+void declare(Object& object, LogGP& loggp) {
+    object.add("latency", loggp.latency);
+    object.add("overhead", loggp.overhead);
+    object.add("gap", loggp.gap);
+    object.add("gap_per_byte", loggp.gap_per_byte);
+    declare(object, loggp.origin);
 }
 
-LinkCosts link_of(const JsonField& field) {
-    LinkCosts link;
-    link.link = field.at("link").one_of<Link>(link_names);
-    for (const JsonField& size : field.items_or_none("switches")) {
-        link.switches.push_back(
-            size.integer(link.switches.empty() ? 0 : link.switches.back() + 1, most_counted));
-    }
-    if (const auto given = field.find("start"))
-        link.start = value_of(*given);
-    if (const auto given = field.find("sending"))
-        link.sending = points_of(*given);
-    if (const auto given = field.find("hockney"))
-        link.hockney = hockney_of(*given);
-    if (const auto given = field.find("loggp"))
-        link.loggp = loggp_of(*given);
-    if (const auto given = field.find("gap")) {
-        link.gap = points_of(given->at("points"));
-        link.gap_origin = origin_of(*given);
-    }
-    std::set<std::tuple<Path, Layout, Strategy>> cells;
-    for (const JsonField& item : field.items_or_none("curves")) {
-        link.curves.push_back(curve_of(item));
-        const Curve& curve = link.curves.back();
-        if (!cells.insert({curve.path, curve.layout, curve.strategy}).second)
-            item.fail("repeats the path, layout and strategy of another curve");
-    }
-    return link;
+/// LinkCosts::gap and its origin, which are one object in a file.
+struct Gap {
+    std::vector<Point> points;
+    Origin origin;
+    bool operator==(const Gap&) const = default;
+};
+
+void declare(Object& object, Gap& gap) {
+    object.add("points", gap.points);
+    declare(object, gap.origin);
 }
 
-Work work_of(const JsonField& field) {
-    Work work;
-    work.name = field.at("name").text();
-    if (const auto element = field.find("element"))
+void declare(Object& object, LinkCosts& link) {
+    object.add("link", link.link, link_names);
+    object.add_optional("switches", link.switches);
+    object.add_optional("start", link.start);
+    object.add_optional("sending", link.sending);
+    object.add_optional("hockney", link.hockney);
+    object.add_optional("loggp", link.loggp);
+    Gap gap{link.gap, link.gap_origin};
+    object.add_optional("gap", gap);
+    link.gap = std::move(gap.points), link.gap_origin = std::move(gap.origin);
+    object.add_distinct(
+        "curves", link.curves, "path, layout and strategy of another curve",
+        [](const Curve& each) { return std::tuple(each.path, each.layout, each.strategy); });
+}
+
+void declare(Object& object, Work& work) {
+    object.add("name", work.name);
+    if (!object.from)
+        object.json.set("element", work.element);
+    else if (const auto element = object.from->find("element"))
         work.element = element_names[element->one_of<std::size_t>(element_names)];
-    const auto points = field.find("points"), rate = field.find("seconds_per_element");
-    if (points)
-        work.passes = passes_of(*points);
-    if (const auto alone = field.find("alone"))
-        work.alone = passes_of(*alone);
-    if (rate)
-        work.seconds_per_element = value_of(*rate);
-    if (!points && !rate)
-        field.fail("has neither points nor seconds_per_element");
-    work.origin = origin_of(field);
-    return work;
+    object.add_optional("seconds_per_element", work.seconds_per_element);
+    declare(object, work.origin);
+    object.add_optional("points", work.passes);
+    object.add_optional("alone", work.alone);
+    if (object.from && work.passes.empty() && !work.seconds_per_element)
+        object.from->fail("has neither points nor seconds_per_element");
 }
 
-/// Reads operators or kernels; each name and element may occur once.
-std::vector<Work> works_of(const JsonField& field, const char* name) {
-    std::vector<Work> works;
-    std::set<std::tuple<std::string, std::string>> seen;
-    for (const JsonField& item : field.items_or_none(name)) {
-        works.push_back(work_of(item));
-        if (!seen.insert({works.back().name, works.back().element}).second)
-            item.fail("repeats the name and element of another entry");
-    }
-    return works;
+void declare(Object& object, CopyRate& copy) {
+    object.add("block", copy.block);
+    object.add("seconds_per_byte", copy.seconds_per_byte);
+    declare(object, copy.origin);
 }
 
-CopyRate copy_of(const JsonField& field) {
-    return {field.at("block").integer(0, most_counted), value_of(field.at("seconds_per_byte")),
-            origin_of(field)};
-}
-
-Topology topology_of(const JsonField& field) {
-    constexpr std::int64_t most_processors = 1 << 24;
-    Topology topology;
-    topology.shape = field.at("shape").one_of<Shape>(shape_names);
-    const JsonField extents = field.at("extents");
+void parse_extents(const JsonField& extents, Topology& topology) {
     std::int64_t product = 1;
     for (const JsonField& extent : extents.items()) {
         topology.extents.push_back(static_cast<int>(extent.integer(1, most_processors / product)));
@@ -199,70 +308,68 @@ Topology topology_of(const JsonField& field) {
     const std::size_t least = arrays ? 2 : 1, most = arrays ? 3 : 1;
     if (extents.size() < least || extents.size() > most)
         extents.refuse(arrays ? "two or three numbers" : "one number");
-    return topology;
 }
 
-Network network_of(const JsonField& field) {
-    return {topology_of(field.at("topology")), value_of(field.at("seconds_per_byte")),
-            origin_of(field)};
+void declare(Object& object, Topology& topology) {
+    object.add("shape", topology.shape, shape_names);
+    if (object.from)
+        parse_extents(object.from->at("extents"), topology);
+    else
+        object.json.set("extents", topology.extents);
 }
 
-C3 c3_of(const JsonField& field) {
-    C3 c3;
-    c3.topology = topology_of(field.at("topology"));
-    c3.routing = field.at("routing").one_of<Routing>(routing_names);
-    c3.blocking_sends = field.at("blocking_sends").boolean();
-    c3.packet = field.at("packet").integer(1, most_counted);
-    c3.setup = value_of(field.at("setup"));
-    c3.seconds_per_unit = value_of(field.at("seconds_per_unit"));
-    c3.seconds_per_computation_unit = value_of(field.at("seconds_per_computation_unit"));
-    for (const JsonField& row : field.items_or_none("published_distances")) {
-        row.require_size(3, "[width, height, distance]");
-        c3.published.push_back({static_cast<int>(row[0].integer(1, 1 << 24)),
-                                static_cast<int>(row[1].integer(1, 1 << 24)),
-                                row[2].number(0, row.most)});
-    }
-    c3.origin = origin_of(field);
-    return c3;
+void declare(Object& object, Network& network) {
+    object.add("topology", network.topology);
+    object.add("seconds_per_byte", network.seconds_per_byte);
+    declare(object, network.origin);
 }
 
-std::vector<LinkCosts> links_of(const JsonField& field) {
-    std::vector<LinkCosts> links;
-    std::set<Link> seen;
-    for (const JsonField& item : field.items_or_none("links")) {
-        links.push_back(link_of(item));
-        if (!seen.insert(links.back().link).second)
-            item.at("link").refuse("each link once");
-    }
-    return links;
+void declare(Object& object, C3& c3) {
+    object.add("topology", c3.topology);
+    object.add("routing", c3.routing, routing_names);
+    object.add("blocking_sends", c3.blocking_sends);
+    object.add("packet", c3.packet);
+    if (object.from && c3.packet == 0)
+        object.from->at("packet").refuse("a whole number of bytes, at least 1");
+    object.add("setup", c3.setup);
+    object.add("seconds_per_unit", c3.seconds_per_unit);
+    object.add("seconds_per_computation_unit", c3.seconds_per_computation_unit);
+    object.add_optional("published_distances", c3.published);
+    declare(object, c3.origin);
+}
+
+void declare(Object& object, Profile& profile) {
+    const auto key_of_work = [](const Work& work) { return std::tuple(work.name, work.element); };
+    constexpr const char* work_keys = "name and element of another entry";
+    if (object.from)
+        object.from->at("version").require_version(profile_version);
+    else
+        object.json.set("version", profile_version);
+    object.add("name", profile.name);
+    object.add_optional("host", profile.host);
+    object.add_optional("cores", profile.cores);
+    object.add_optional("topology", profile.topology);
+    object.add_optional("mpi", profile.mpi);
+    object.add_optional("mpi_version", profile.mpi_version);
+    object.add_optional("transport", profile.transport);
+    object.add_optional("state", profile.state);
+    object.add_optional("state_probe", profile.state_probe);
+    object.add_optional("crowding", profile.crowding);
+    object.add("date", profile.origin.date);
+    object.add("method", profile.origin.method);
+    object.add_distinct("operators", profile.operators, work_keys, key_of_work);
+    object.add_distinct("kernels", profile.kernels, work_keys, key_of_work);
+    object.add_optional("copies", profile.copies);
+    object.add_optional("network", profile.network);
+    object.add_optional("c3", profile.c3);
+    object.add_distinct("links", profile.links, "link of another entry",
+                        [](const LinkCosts& each) { return each.link; });
 }
 
 Profile profile_of(const JsonField& field) {
-    field.at("version").require_version(profile_version);
     Profile profile;
-    profile.name = field.at("name").text();
-    profile.host = field.text_or("host", "");
-    if (const auto cores = field.find("cores"))
-        profile.cores = static_cast<int>(cores->integer(1, 1 << 24));
-    profile.topology = field.text_or("topology", "");
-    profile.mpi = field.text_or("mpi", "");
-    profile.mpi_version = field.text_or("mpi_version", "");
-    profile.transport = field.text_or("transport", "");
-    profile.state = field.text_or("state", "");
-    if (const auto crowding = field.find("crowding"))
-        profile.crowding = points_of(*crowding);
-    if (const auto probe = field.find("state_probe"))
-        profile.state_probe = value_of(*probe);
-    profile.origin = {field.at("date").text(), field.at("method").text()};
-    profile.operators = works_of(field, "operators");
-    profile.kernels = works_of(field, "kernels");
-    for (const JsonField& item : field.items_or_none("copies"))
-        profile.copies.push_back(copy_of(item));
-    if (const auto network = field.find("network"))
-        profile.network = network_of(*network);
-    if (const auto c3 = field.find("c3"))
-        profile.c3 = c3_of(*c3);
-    profile.links = links_of(field);
+    Object object{.from = &field};
+    declare(object, profile);
     return profile;
 }
 
@@ -274,6 +381,26 @@ Profile parse_profile(std::string_view text, const std::string& path) {
 
 Profile read_profile(const std::string& path) {
     return parse_profile(read_text(path, longest_profile), path);
+}
+
+Json json_of(const Profile& profile) {
+    Object object;
+    Profile copy = profile;
+    declare(object, copy);
+    return std::move(object.json);
+}
+
+std::string profile_text(const Profile& profile) {
+    return text_with_launches(profile, {});
+}
+
+std::string text_with_launches(const Profile& merged, std::span<const Profile> launches) {
+    Json json = json_of(merged), list;
+    for (const Profile& launch : launches)
+        list.add(json_of(launch));
+    if (!launches.empty())
+        json.set("launches", std::move(list));
+    return json.text(1) + "\n";
 }
 
 std::vector<Profile> read_launches(const std::string& path) {
