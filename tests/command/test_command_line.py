@@ -108,7 +108,7 @@ class CommandLine(CommandTest):
         Path("large.json").write_text(json.dumps(large))
         sextant("draw --platform large.json -o large.svg")
         self.assertLess(os.path.getsize("large.svg"), 8 << 20)
-        self.assertIn("Drawn: 150 of 1,000 routers", Path("large.svg").read_text())
+        self.assertIn("A mark stands for 8 routers", Path("large.svg").read_text())
         drawn = sextant("draw --platform dragonfly-72 -o -").out
         for kind, count in {"mark open": 72 + 1, "mark": 36 + 1, "b0": 36 + 1, "b1": 72 + 1, "b2": 54 + 1}.items():
             self.assertEqual(drawn.count(f'class="{kind}"'), count, kind)  # with one in the legend
