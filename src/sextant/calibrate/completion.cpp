@@ -43,75 +43,60 @@ class Ratios {
     std::map<double, double> by_size_;
 };
 
-machine::Value times(const machine::Value& value, double factor) {
-    return {value.median * factor, value.low * factor, value.high * factor, value.samples};
+/// Extends measured rows beyond their sizes by those of the built-in machine, scaled by `ratios`;
+/// `series` returns the number of the series of a row.
+template <class Row, class Series>
+void extend(std::vector<Row>& rows, const std::vector<Row>& built_in, const Ratios& ratios,
+            const Series& series) {
+    std::map<int, std::pair<std::int64_t, std::int64_t>> measured; // first and last size
+    for (const Row& row : rows) {
+        const std::int64_t size = row.key().first;
+        measured.try_emplace(series(row), size, size).first->second.second = size;
+    }
+    for (Row row : built_in) {
+        const std::int64_t size = row.key().first;
+        const auto known = measured.find(series(row));
+        if (known != measured.end() && size >= known->second.first && size <= known->second.second)
+            continue;
+        row.seconds = row.seconds.times(ratios.at(size));
+        rows.push_back(row);
+    }
+    std::ranges::sort(rows, {}, &Row::key);
 }
 
-/// Extends a measured curve beyond its sizes by the built-in curve, scaled to the measured one;
-/// `usual`: the ratios to use if nothing was measured.
-void extend(machine::Curve& curve, const machine::Curve& built_in, const Ratios& usual) {
-    std::vector<machine::Point>& points = curve.points;
-    Ratios ratios;
-    for (const machine::Point& point : points)
+/// Adds the ratios of measured points to those of the built-in curve.
+void add_ratios(Ratios& ratios, const machine::Curve& measured, const machine::Curve& built_in) {
+    for (const machine::Point& point : measured.points)
         ratios.add(point.bytes, point.seconds.median,
                    machine::at_size(built_in.points, point.bytes).median);
-    const bool known = !points.empty();
-    const Bytes first = known ? points.front().bytes : 0, last = known ? points.back().bytes : 0;
-    for (const machine::Point& point : built_in.points) {
-        const double factor = (ratios.empty() ? usual : ratios).at(point.bytes);
-        if (!known || point.bytes < first || point.bytes > last)
-            points.push_back({point.bytes, point.block, times(point.seconds, factor)});
-    }
-    std::sort(points.begin(), points.end(),
-              [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
 }
 
 /// Completes the curves of a link. Curves that were not measured are scaled by the ratios of whole
 /// contiguous messages.
 void complete_link(machine::LinkCosts& measured, const machine::LinkCosts& built_in) {
-    const auto find = [](auto& costs, const machine::Curve& like) {
-        return std::find_if(costs.curves.begin(), costs.curves.end(), [&](const auto& curve) {
-            return curve.path == like.path && curve.layout == like.layout &&
-                   curve.strategy == like.strategy;
-        });
-    };
     Ratios usual; // of whole contiguous messages
     for (const machine::Curve& curve : measured.curves) {
-        const auto known = find(built_in, curve);
-        if (curve.path != machine::Path::full || known == built_in.curves.end() ||
-            curve.strategy != machine::Strategy::contiguous)
-            continue;
-        for (const machine::Point& point : curve.points)
-            usual.add(point.bytes, point.seconds.median,
-                      machine::at_size(known->points, point.bytes).median);
+        const machine::Curve* known =
+            machine::find(built_in, curve.path, curve.layout, curve.strategy);
+        if (known && curve.path == machine::Path::full &&
+            curve.strategy == machine::Strategy::contiguous)
+            add_ratios(usual, curve, *known);
     }
-    for (const machine::Curve& curve : built_in.curves) {
-        auto found = find(measured, curve);
-        if (found == measured.curves.end()) {
-            measured.curves.push_back({curve.path, curve.layout, curve.strategy, {}, {}});
-            found = std::prev(measured.curves.end());
-        }
-        extend(*found, curve, usual);
+    for (const machine::Curve& known : built_in.curves) {
+        auto curve = std::ranges::find(measured.curves, known.key(), &machine::Curve::key);
+        if (curve == measured.curves.end())
+            curve =
+                measured.curves.insert(curve, {known.path, known.layout, known.strategy, {}, {}});
+        Ratios ratios;
+        add_ratios(ratios, *curve, known);
+        extend(curve->points, known.points, ratios.empty() ? usual : ratios,
+               [](const machine::Point&) { return 0; });
     }
 }
 
-/// Extends the passes of an operator like a curve, for each number of operands.
-void extend(machine::Work& work, const machine::Work& built_in, const Ratios& ratios) {
-    std::map<int, std::pair<Elements, Elements>> measured; // first and last size, by operands
-    for (const machine::Pass& pass : work.passes) {
-        auto& [first, last] = measured.try_emplace(pass.operands, pass.elements, 0).first->second;
-        last = pass.elements;
-    }
-    for (const machine::Pass& pass : built_in.passes) {
-        const auto known = measured.find(pass.operands);
-        if (known == measured.end() || pass.elements < known->second.first ||
-            pass.elements > known->second.second)
-            work.passes.push_back(
-                {pass.elements, pass.operands, times(pass.seconds, ratios.at(pass.elements))});
-    }
-    std::sort(work.passes.begin(), work.passes.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.elements, a.operands) < std::pair(b.elements, b.operands);
-    });
+/// True if the passes are too few for extrapolation.
+bool is_at_one_size(const machine::Work& work) {
+    return work.passes.empty() || work.passes.front().elements == work.passes.back().elements;
 }
 
 /// Completes the costs of work that was measured at too few sizes for extrapolation, or not at all,
@@ -120,24 +105,19 @@ void complete_work(std::vector<machine::Work>& measured, const std::vector<machi
                    const Ratios& ratios) {
     constexpr Elements usual = 1 << 16;
     for (const machine::Work& known : built_in) {
-        const auto found = std::find_if(measured.begin(), measured.end(), [&](const auto& own) {
-            return own.name == known.name && own.element == known.element;
-        });
-        machine::Work& work =
-            found == measured.end()
-                ? measured.emplace_back(machine::Work{known.name, known.element, {}, {}, {}, {}})
-                : *found;
-        if (known.seconds_per_element &&
-            (work.passes.empty() || work.passes.front().elements == work.passes.back().elements)) {
-            work.passes.clear();
-            work.seconds_per_element = times(*known.seconds_per_element, ratios.at(usual));
+        auto work = std::ranges::find(measured, known.key(), &machine::Work::key);
+        if (work == measured.end())
+            work = measured.insert(work, {known.name, known.element, {}, {}, {}, {}});
+        if (known.seconds_per_element && is_at_one_size(*work)) {
+            work->passes.clear();
+            work->seconds_per_element = known.seconds_per_element->times(ratios.at(usual));
         } else {
-            extend(work, known, ratios);
+            extend(work->passes, known.passes, ratios,
+                   [](const machine::Pass& pass) { return pass.operands; });
         }
     }
     std::erase_if(measured, [](const machine::Work& work) {
-        return !work.seconds_per_element &&
-               (work.passes.empty() || work.passes.front().elements == work.passes.back().elements);
+        return !work.seconds_per_element && is_at_one_size(work);
     });
 }
 

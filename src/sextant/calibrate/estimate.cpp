@@ -36,20 +36,6 @@ Value at_most(const Value& value, Seconds most) {
             value.samples};
 }
 
-Value half(const Value& value) {
-    return {value.median / 2, value.low / 2, value.high / 2, value.samples};
-}
-
-/// Divides a value and its interval by `of`.
-Value part_of(const Value& value, Bytes of) {
-    const auto n = static_cast<double>(of);
-    return {value.median / n, value.low / n, value.high / n, value.samples};
-}
-
-bool ordered(const Point& a, const Point& b) {
-    return std::tie(a.bytes, a.block) < std::tie(b.bytes, b.block);
-}
-
 bool is_empty_message(const Cell& cell) {
     return cell.layout == Layout::cc && cell.bytes == 1;
 }
@@ -73,12 +59,12 @@ class Costs {
             add_message(cell, series);
         for (auto& [key, curve] : curves_) {
             add_empty(curve);
-            std::sort(curve.points.begin(), curve.points.end(), ordered);
+            std::ranges::sort(curve.points, {}, &Point::key);
             if (curve.strategy == Strategy::lending)
                 not_below_first(curve.points);
             link_.curves.push_back(std::move(curve));
         }
-        std::sort(link_.gap.begin(), link_.gap.end(), ordered);
+        std::ranges::sort(link_.gap, {}, &Point::key);
         add_sending();
         if (!link_.curves.empty())
             profile_.links.push_back(std::move(link_));
@@ -179,7 +165,7 @@ class Costs {
             (!curve.points.empty() && curve.points.front().bytes == 0))
             return;
         if (curve.path == Path::full)
-            curve.points.push_back({0, 0, half(empty_trip_)});
+            curve.points.push_back({0, 0, empty_trip_.times(.5)});
         else if (empty_stream_)
             curve.points.push_back(
                 {0, 0, curve.path == Path::send ? empty_stream_->sent : empty_stream_->received});
@@ -207,7 +193,8 @@ class Costs {
         Works operators, kernels;
         for (const auto& [cell, series] : measured_.cells) {
             if (cell.kind == Kind::copy) {
-                profile_.copies.push_back({cell.block, part_of(series.value(0), cell.bytes), {}});
+                profile_.copies.push_back(
+                    {cell.block, series.value(0).times(1 / static_cast<double>(cell.bytes)), {}});
             } else if (cell.kind == Kind::pass) {
                 add_pass(operators, cell, series);
             } else if (cell.kind == Kind::kernel) {
@@ -279,119 +266,59 @@ Value merged_value(const std::vector<Value>& values) {
     return {middle, interval.low, interval.high, samples};
 }
 
-/// Collects the values of each key over several launches, in key order.
-template <class Key>
-class Collected {
-  public:
-    explicit Collected(std::size_t launches) : launches_(launches) {}
-
-    void add(const Key& key, const Value& value) { values_[key].push_back(value); }
-
-    /// Calls `put` with each key that at least a third of the launches measured.
-    template <class Put>
-    void each(Put&& put) const {
-        for (const auto& [key, values] : values_) {
-            if (3 * values.size() >= launches_)
-                put(key, merged_value(values));
-        }
+/// The items of several launches, by key.
+template <class Owner, class Item>
+auto by_key(const std::vector<const Owner*>& owners, std::vector<Item> Owner::*items) {
+    std::map<decltype(Item().key()), std::vector<const Item*>> groups;
+    for (const Owner* owner : owners) {
+        for (const Item& item : owner->*items)
+            groups[item.key()].push_back(&item);
     }
+    return groups;
+}
 
-  private:
-    const std::size_t launches_;
-    std::map<Key, std::vector<Value>> values_;
-};
-
-using Size = std::pair<Bytes, Bytes>; // bytes and block length
-
-std::vector<Point> merged_points(const std::vector<const std::vector<Point>*>& all) {
-    Collected<Size> collected(all.size());
-    for (const std::vector<Point>* points : all) {
-        for (const Point& point : *points)
-            collected.add({point.bytes, point.block}, point.seconds);
+/// Merges the rows of tables of several launches, without those that fewer than a third measured.
+template <class Owner, class Row>
+std::vector<Row> merged_rows(const std::vector<const Owner*>& owners, std::vector<Row> Owner::*rows,
+                             Value Row::*value) {
+    std::vector<Row> merged;
+    for (const auto& [key, same] : by_key(owners, rows)) {
+        if (3 * same.size() < owners.size())
+            continue;
+        std::vector<Value> values;
+        for (const Row* row : same)
+            values.push_back(row->*value);
+        merged.push_back(*same.front());
+        merged.back().*value = merged_value(values);
     }
-    std::vector<Point> points;
-    collected.each([&](const Size& size, const Value& value) {
-        points.push_back({size.first, size.second, value});
-    });
-    return points;
+    return merged;
 }
 
 LinkCosts merged_link(const std::vector<const LinkCosts*>& links) {
     LinkCosts merged;
     merged.link = links.front()->link;
-    std::map<std::tuple<machine::Path, machine::Layout, machine::Strategy>,
-             std::vector<const std::vector<Point>*>>
-        curves;
-    std::vector<const std::vector<Point>*> gaps;
-    for (const LinkCosts* link : links) {
-        for (const Curve& curve : link->curves)
-            curves[{curve.path, curve.layout, curve.strategy}].push_back(&curve.points);
-        if (!link->gap.empty())
-            gaps.push_back(&link->gap);
-    }
-    for (const auto& [key, points] : curves) {
+    for (const auto& [key, curves] : by_key(links, &LinkCosts::curves)) {
         const auto& [path, layout, strategy] = key;
-        merged.curves.push_back({path, layout, strategy, {}, merged_points(points)});
+        merged.curves.push_back(
+            {path, layout, strategy, {}, merged_rows(curves, &Curve::points, &Point::seconds)});
     }
-    merged.gap = merged_points(gaps);
+    merged.gap = merged_rows(links, &LinkCosts::gap, &Point::seconds);
     if (const Curve* whole = machine::find(merged, machine::Path::full, machine::Layout::cc,
                                            machine::Strategy::contiguous))
         merged.switches = switches_in(whole->points);
     return merged;
 }
 
-std::vector<LinkCosts> merged_links(const Launches& launches) {
-    std::map<machine::Link, std::vector<const LinkCosts*>> links;
-    for (const Profile* launch : launches) {
-        for (const LinkCosts& link : launch->links)
-            links[link.link].push_back(&link);
-    }
-    std::vector<LinkCosts> merged;
-    for (const auto& [kind, all] : links)
-        merged.push_back(merged_link(all));
-    return merged;
-}
-
-std::vector<Pass> merged_passes(const std::vector<const Work*>& works,
-                                std::vector<Pass> Work::*which) {
-    Collected<std::pair<Elements, int>> collected(works.size());
-    for (const Work* work : works) {
-        for (const Pass& pass : work->*which)
-            collected.add({pass.elements, pass.operands}, pass.seconds);
-    }
-    std::vector<Pass> merged;
-    collected.each([&](const auto& size, const Value& value) {
-        merged.push_back({size.first, size.second, value});
-    });
-    return merged;
-}
-
 /// Merges the operators, or the kernels, of several launches.
 std::vector<Work> merged_works(const Launches& launches, std::vector<Work> Profile::*which) {
-    std::map<std::pair<std::string, std::string>, std::vector<const Work*>> works;
-    for (const Profile* launch : launches) {
-        for (const Work& work : launch->*which)
-            works[{work.name, work.element}].push_back(&work);
-    }
     std::vector<Work> merged;
-    for (const auto& [key, all] : works) {
+    for (const auto& [key, works] : by_key(launches, which)) {
         Work work{key.first, key.second, {}, {}, {}, {}};
-        work.passes = merged_passes(all, &Work::passes);
-        work.alone = merged_passes(all, &Work::alone);
+        work.passes = merged_rows(works, &Work::passes, &Pass::seconds);
+        work.alone = merged_rows(works, &Work::alone, &Pass::seconds);
         if (!work.passes.empty()) // skip work timed only with the other rank idle
             merged.push_back(std::move(work));
     }
-    return merged;
-}
-
-std::vector<machine::CopyRate> merged_copies(const Launches& launches) {
-    Collected<Bytes> collected(launches.size());
-    for (const Profile* launch : launches) {
-        for (const machine::CopyRate& copy : launch->copies)
-            collected.add(copy.block, copy.seconds_per_byte);
-    }
-    std::vector<machine::CopyRate> merged;
-    collected.each([&](Bytes block, const Value& value) { merged.push_back({block, value, {}}); });
     return merged;
 }
 
@@ -435,10 +362,12 @@ Profile merged_state(const Launches& launches) {
         probes.push_back(launch->state_probe);
     merged.state.clear();
     merged.state_probe = merged_value(probes);
-    merged.links = merged_links(launches);
+    merged.links.clear();
+    for (const auto& [link, all] : by_key(launches, &Profile::links))
+        merged.links.push_back(merged_link(all));
     merged.operators = merged_works(launches, &Profile::operators);
     merged.kernels = merged_works(launches, &Profile::kernels);
-    merged.copies = merged_copies(launches);
+    merged.copies = merged_rows(launches, &Profile::copies, &machine::CopyRate::seconds_per_byte);
     return merged;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <vector>
@@ -41,18 +42,17 @@ std::vector<Point> series(std::span<const Point> points, Bytes block) {
 
 /// Returns the block lengths that were measured at two or more sizes.
 std::vector<Bytes> measured_blocks(std::span<const Point> points) {
-    std::vector<Bytes> blocks;
+    std::map<Bytes, int> sizes;
     for (const Point& point : points) {
         if (point.bytes > 0)
-            blocks.push_back(point.block);
+            ++sizes[point.block];
     }
-    std::sort(blocks.begin(), blocks.end());
-    std::vector<Bytes> repeated;
-    for (std::size_t i = 1; i < blocks.size(); ++i) {
-        if (blocks[i] == blocks[i - 1] && (repeated.empty() || repeated.back() != blocks[i]))
-            repeated.push_back(blocks[i]);
+    std::vector<Bytes> blocks;
+    for (const auto& [block, count] : sizes) {
+        if (count > 1)
+            blocks.push_back(block);
     }
-    return repeated;
+    return blocks;
 }
 
 /// Interpolates by size alone. The result is flagged as extrapolated if `block` differs by more

@@ -58,9 +58,8 @@ const Work* Profile::find_kernel(std::string_view wanted, std::string_view eleme
 }
 
 const Curve* find(const LinkCosts& link, Path path, Layout layout, Strategy strategy) {
-    return find_in(link.curves, [&](const Curve& c) {
-        return c.path == path && c.layout == layout && c.strategy == strategy;
-    });
+    return find_in(link.curves,
+                   [&](const Curve& c) { return c.key() == std::tuple(path, layout, strategy); });
 }
 
 namespace {
@@ -101,10 +100,7 @@ double half_share(const Value& value) {
 } // namespace
 
 void scale_times(Profile& profile, double factor) {
-    const auto scale = [&](Value& value) {
-        for (double* part : {&value.median, &value.low, &value.high})
-            *part *= factor;
-    };
+    const auto scale = [&](Value& value) { value = value.times(factor); };
     const auto scale_all = [&](auto& items) {
         for (auto& item : items)
             scale(item.seconds);

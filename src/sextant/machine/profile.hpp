@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace sextant::machine {
@@ -21,11 +23,16 @@ inline constexpr std::string_view strategy_names[] = {"contiguous", "datatype", 
 inline constexpr std::string_view element_names[] = {"f32", "f16", "u8"};
 inline constexpr std::string_view routing_names[] = {"store and forward", "wormhole"};
 
+// The items of a list in a profile have distinct keys; points and passes are in order of theirs.
+
 /// A measured or published quantity: the median of `samples` measurements and an interval around
 /// it. A published value without spread has no samples and an empty interval.
 struct Value {
     double median = 0, low = 0, high = 0;
     std::int64_t samples = 0;
+    Value times(double factor) const {
+        return {median * factor, low * factor, high * factor, samples};
+    }
     bool operator==(const Value&) const = default;
 };
 
@@ -65,6 +72,7 @@ std::string_view name(Strategy strategy);
 struct Point {
     Bytes bytes = 0, block = 0;
     Value seconds;
+    std::pair<Bytes, Bytes> key() const { return {bytes, block}; }
     bool operator==(const Point&) const = default;
 };
 
@@ -75,6 +83,7 @@ struct Curve {
     Strategy strategy = Strategy::contiguous;
     Origin origin;
     std::vector<Point> points; ///< ordered by bytes, then block; at least one
+    std::tuple<Path, Layout, Strategy> key() const { return {path, layout, strategy}; }
     bool operator==(const Curve&) const = default;
 };
 
@@ -109,6 +118,7 @@ struct LinkCosts {
     Origin gap_origin;
     std::optional<Hockney> hockney;
     std::optional<LogGP> loggp;
+    Link key() const { return link; }
     bool operator==(const LinkCosts&) const = default;
 };
 
@@ -118,6 +128,7 @@ struct Pass {
     Elements elements = 0;
     int operands = 1;
     Value seconds;
+    std::pair<Elements, int> key() const { return {elements, operands}; }
     bool operator==(const Pass&) const = default;
 };
 
@@ -131,6 +142,7 @@ struct Work {
         passes; ///< sorted by elements, then operands; measured with all cores of the node busy
     std::vector<Pass> alone; ///< like `passes`, with the other cores idle; empty if unknown
     Origin origin;
+    std::pair<std::string, std::string> key() const { return {name, element}; }
     bool operator==(const Work&) const = default;
 };
 
@@ -139,6 +151,7 @@ struct CopyRate {
     Bytes block = 0;
     Value seconds_per_byte;
     Origin origin;
+    Bytes key() const { return block; }
     bool operator==(const CopyRate&) const = default;
 };
 

@@ -5,7 +5,6 @@
 #include "sextant/core/text.hpp"
 
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -113,11 +112,7 @@ void check_order(const JsonField& field, const Bytes& before, const Bytes& item)
 
 template <Row Type>
 void check_order(const JsonField& field, const Type& before, const Type& row) {
-    const auto key = [](const Type& each) {
-        const auto& [first, second, seconds] = each;
-        return std::pair(first, second);
-    };
-    if (key(before) >= key(row))
+    if (before.key() >= row.key())
         field.refuse(std::same_as<Type, Point>
                          ? "more bytes than the previous point, or equally many in longer blocks"
                          : "more elements than the previous point, or equally many with more "
@@ -151,12 +146,12 @@ struct Object {
             json.set(name, names[static_cast<std::size_t>(value)]);
     }
     /// Adds a list of items with distinct keys, which files omit if it is empty.
-    template <class Item, class Key>
-    void add_distinct(const char* name, std::vector<Item>& items, const char* keys, Key key) {
+    template <class Item>
+    void add_distinct(const char* name, std::vector<Item>& items, const char* keys) {
         add_optional(name, items);
-        std::set<decltype(key(items[0]))> seen;
+        std::set<decltype(items[0].key())> seen;
         for (std::size_t i = 0; from && i < items.size(); ++i) {
-            if (!seen.insert(key(items[i])).second)
+            if (!seen.insert(items[i].key()).second)
                 from->at(name)[i].fail(fmt::format("repeats the {}", keys));
         }
     }
@@ -273,9 +268,7 @@ void declare(Object& object, LinkCosts& link) {
     Gap gap{link.gap, link.gap_origin};
     object.add_optional("gap", gap);
     link.gap = std::move(gap.points), link.gap_origin = std::move(gap.origin);
-    object.add_distinct(
-        "curves", link.curves, "path, layout and strategy of another curve",
-        [](const Curve& each) { return std::tuple(each.path, each.layout, each.strategy); });
+    object.add_distinct("curves", link.curves, "path, layout and strategy of another curve");
 }
 
 void declare(Object& object, Work& work) {
@@ -339,8 +332,6 @@ void declare(Object& object, C3& c3) {
 }
 
 void declare(Object& object, Profile& profile) {
-    const auto key_of_work = [](const Work& work) { return std::tuple(work.name, work.element); };
-    constexpr const char* work_keys = "name and element of another entry";
     if (object.from)
         object.from->at("version").require_version(profile_version);
     else
@@ -357,13 +348,12 @@ void declare(Object& object, Profile& profile) {
     object.add_optional("crowding", profile.crowding);
     object.add("date", profile.origin.date);
     object.add("method", profile.origin.method);
-    object.add_distinct("operators", profile.operators, work_keys, key_of_work);
-    object.add_distinct("kernels", profile.kernels, work_keys, key_of_work);
+    object.add_distinct("operators", profile.operators, "name and element of another entry");
+    object.add_distinct("kernels", profile.kernels, "name and element of another entry");
     object.add_optional("copies", profile.copies);
     object.add_optional("network", profile.network);
     object.add_optional("c3", profile.c3);
-    object.add_distinct("links", profile.links, "link of another entry",
-                        [](const LinkCosts& each) { return each.link; });
+    object.add_distinct("links", profile.links, "link of another entry");
 }
 
 Profile profile_of(const JsonField& field) {

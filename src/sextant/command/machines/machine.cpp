@@ -179,11 +179,8 @@ std::string tables_of(const Profile& profile) {
         text += passes(work);
     Table copies("copies of 1 MiB within memory, by block length (0: contiguous)", "bytes");
     for (const machine::CopyRate& copy : profile.copies) {
-        const Value& rate = copy.seconds_per_byte;
         constexpr double mebibyte = 1 << 20;
-        copies.put(
-            copy.block, 0, "time",
-            {rate.median * mebibyte, rate.low * mebibyte, rate.high * mebibyte, rate.samples});
+        copies.put(copy.block, 0, "time", copy.seconds_per_byte.times(mebibyte));
     }
     return text + copies.text();
 }
