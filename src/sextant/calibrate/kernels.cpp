@@ -3,73 +3,27 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
+#include "sextant/core/scratch_file.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
 #include "sextant/schedule/builder.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
-
-#include <unistd.h>
 
 namespace sextant::calibrate {
 
 namespace {
 
-/// A file without a name, deleted when it is closed.
-class ScratchFile {
-  public:
-    ScratchFile() : file_(std::tmpfile()) {
-        if (!file_)
-            fail("a temporary file cannot be created");
-    }
-
-    void write_anew(std::span<const std::byte> bytes) {
-        if (ftruncate(descriptor(), 0) != 0)
-            fail("a temporary file cannot be truncated");
-        go_through(bytes.size(), "written to", [&](std::size_t at) {
-            return pwrite(descriptor(), bytes.data() + at, bytes.size() - at,
-                          static_cast<off_t>(at));
-        });
-    }
-
-    void read(std::span<std::byte> bytes) {
-        go_through(bytes.size(), "read", [&](std::size_t at) {
-            return pread(descriptor(), bytes.data() + at, bytes.size() - at,
-                         static_cast<off_t>(at));
-        });
-    }
-
-  private:
-    struct Close {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-
-    int descriptor() const { return fileno(file_.get()); }
-
-    [[noreturn]] static void fail(const char* what) {
-        throw std::system_error(errno, std::generic_category(), what);
-    }
-
-    template <class Move>
-    static void go_through(std::size_t size, const char* how, Move&& move) {
-        for (std::size_t done = 0; done < size;) {
-            const ssize_t moved = move(done);
-            if (moved <= 0)
-                fail((std::string("a temporary file cannot be ") + how).c_str());
-            done += static_cast<std::size_t>(moved);
-        }
-    }
-
-    std::unique_ptr<std::FILE, Close> file_;
-};
+/// A file in the system's folder for temporary files.
+ScratchFile scratch_file() {
+    return ScratchFile((std::filesystem::temp_directory_path() / "calibration").string());
+}
 
 std::span<std::byte> bytes_of(const Computation& computation) {
     const Blocks& place = computation.places[0];
@@ -90,20 +44,22 @@ Timed timed_file(const Cell& cell, Kernel kernel) {
 // the page cache; disk access is not part of any profile.
 
 Timed timed_reading(const Cell& cell) {
-    const auto file = std::make_shared<ScratchFile>();
-    file->write_anew(std::vector<std::byte>(static_cast<std::size_t>(cell.elements)));
+    const auto file = std::make_shared<ScratchFile>(scratch_file());
+    file->write(0, std::vector<std::byte>(static_cast<std::size_t>(cell.elements)));
     return timed_file(cell, [file](const Computation& computation) {
         // Reads into untouched memory, as for images, because page faults cost more than the read.
         Memory fresh(computation.made[0].elements());
-        file->read(fresh.bytes());
+        file->read(0, fresh.bytes());
         std::ranges::copy(fresh.bytes().first(1), bytes_of(computation).begin());
     });
 }
 
 Timed timed_writing(const Cell& cell) {
-    const auto file = std::make_shared<ScratchFile>();
-    return timed_file(
-        cell, [file](const Computation& computation) { file->write_anew(bytes_of(computation)); });
+    const auto file = std::make_shared<ScratchFile>(scratch_file());
+    return timed_file(cell, [file](const Computation& computation) {
+        file->clear();
+        file->write(0, bytes_of(computation));
+    });
 }
 
 /// Filters, in increasing order of cost per result.

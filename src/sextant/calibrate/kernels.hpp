@@ -18,8 +18,8 @@ struct TimedKernel {
     /// it is FilterBank::multiply_adds().
     std::vector<int> (*operands)();
     /// Makes one rank's runs of a cell: about `cell.elements` results, each with the work
-    /// `cell.operands`, one of the values that `operands` returns. Throws std::system_error if a
-    /// file is timed and there is no space for it.
+    /// `cell.operands`, one of the values that `operands` returns. Throws InvalidFile if a file
+    /// is timed and there is no space for it.
     Timed (*timed)(const Cell& cell);
     /// True if the kernel is also timed while the other rank is idle.
     bool alone = false;

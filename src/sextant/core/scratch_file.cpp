@@ -99,9 +99,13 @@ void ScratchFile::read(Bytes position, std::span<std::byte> to) const {
     }
 }
 
+void ScratchFile::clear() {
+    if (ftruncate(descriptor_, 0) != 0)
+        fail(errno);
+}
+
 void ScratchFile::fail(int error) const {
-    throw InvalidFile(beside_, "a scratch file in the same folder, for data that exceeds the "
-                               "memory limit, cannot be used: " +
+    throw InvalidFile(beside_, "a scratch file in the same folder cannot be used: " +
                                    std::generic_category().message(error));
 }
 

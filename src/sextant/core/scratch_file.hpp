@@ -42,6 +42,8 @@ class ScratchFile {
     void write(Bytes position, std::span<const std::byte> bytes);
     /// Requires  all these bytes to have been written.
     void read(Bytes position, std::span<std::byte> to) const;
+    /// Removes the content and its pages.
+    void clear();
     /// Identifies the file for readers of its first `bytes` bytes.
     ScratchPlace place(Bytes bytes) const;
 
