@@ -110,23 +110,23 @@ void add_strided(CellLevels& levels) {
     add_strided(levels[3], Kind::stream, Strategy::packing, {16, 4 * kibi}, {32 * kibi});
 }
 
+/// Adds passes of `over`, for each size and number of operands.
+void add_over(std::vector<Cell>& cells, std::initializer_list<Elements> sizes,
+              std::initializer_list<int> operands, bool alone = false) {
+    for (const Elements elements : sizes) {
+        for (const int k : operands)
+            cells.push_back(pass("over", "f32", elements, k, alone));
+    }
+}
+
 void add_over(CellLevels& levels) {
-    const auto add = [&](int level, std::initializer_list<Elements> sizes,
-                         std::initializer_list<int> operands) {
-        for (const Elements elements : sizes) {
-            for (const int k : operands)
-                levels[static_cast<std::size_t>(level)].push_back(pass("over", "f32", elements, k));
-        }
-    };
-    add(0, {1, 256, 4 * kibi, 64 * kibi}, {2, 8});
-    add(1, {16, 64, kibi, 16 * kibi, 256 * kibi}, {2, 8});
-    add(1, {1, 256, 4 * kibi, 64 * kibi}, {3, 4});
-    add(2, {16 * kibi, 32 * kibi, 128 * kibi, 256 * kibi, mebi}, {2, 3, 4, 8});
-    add(3, {512 * kibi, 2 * mebi, 4 * mebi}, {2, 3, 4, 8});
-    for (const Elements elements : {Elements{1}, 16 * kibi, 64 * kibi, 256 * kibi, mebi})
-        levels[1].push_back(pass("over", "f32", elements, 2, true));
-    for (const Elements elements : {32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi, 4 * mebi})
-        levels[2].push_back(pass("over", "f32", elements, 2, true));
+    add_over(levels[0], {1, 256, 4 * kibi, 64 * kibi}, {2, 8});
+    add_over(levels[1], {1, 256, 4 * kibi, 64 * kibi}, {3, 4});
+    add_over(levels[1], {16, 64, kibi, 16 * kibi, 256 * kibi}, {2, 8});
+    add_over(levels[1], {1, 16 * kibi, 64 * kibi, 256 * kibi, mebi}, {2}, true);
+    add_over(levels[2], {16 * kibi, 32 * kibi, 128 * kibi, 256 * kibi, mebi}, {2, 3, 4, 8});
+    add_over(levels[2], {32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi, 4 * mebi}, {2}, true);
+    add_over(levels[3], {512 * kibi, 2 * mebi, 4 * mebi}, {2, 3, 4, 8});
 }
 
 /// Adds exchanges, and folds of the same sizes. The time to start a run is derived from the
@@ -145,25 +145,19 @@ void add_exchanges(std::vector<Cell>& cells, bool lending) {
     }
 }
 
-/// Calls `add(operator_name, element)` for each operator except `over` on f32.
-template <class Add>
-void for_other_operators(const Add& add) {
+/// Adds, for each operator except `over` on f32, the smallest pass, and larger passes to
+/// extrapolate from.
+void add_other_operators(std::vector<Cell>& cells) {
     for (const kernel::Family& family : kernel::catalogue()) {
         for (const Operator& op : family.operators) {
             const std::string name(family.name), element(channels(op.element));
-            if (name != "over" || element != "f32")
-                add(name, element);
+            if (name == "over" && element == "f32")
+                continue;
+            for (const Elements elements : {Elements{1}, 4 * kibi, 128 * kibi})
+                cells.push_back(pass(name, element, elements, 2));
+            cells.push_back(pass(name, element, 4 * kibi, 8));
         }
     }
-}
-
-/// Adds, for each operator, the smallest pass, and larger passes to extrapolate from.
-void add_other_operators(std::vector<Cell>& cells) {
-    for_other_operators([&](const std::string& name, const std::string& element) {
-        for (const Elements elements : {Elements{1}, 4 * kibi, 128 * kibi})
-            cells.push_back(pass(name, element, elements, 2));
-        cells.push_back(pass(name, element, 4 * kibi, 8));
-    });
 }
 
 /// Adds runs of each kernel that are `times` as large as its smallest one. Extrapolating the cost
@@ -232,31 +226,24 @@ CellLevels make_cells(const CellOptions& options) {
 
 CellLevels make_quick_cells(const CellOptions& options) {
     CellLevels levels(4);
-    const auto add = [&](std::size_t level, std::initializer_list<Elements> sizes,
-                         std::initializer_list<int> operands, bool alone = false) {
-        for (const Elements elements : sizes) {
-            for (const int k : operands)
-                levels[level].push_back(pass("over", "f32", elements, k, alone));
-        }
-    };
     // A few milliseconds.
     add_messages(levels[0], Kind::round_trip, {1, 64 * kibi});
-    add(0, {1, 16 * kibi, 64 * kibi}, {2});
+    add_over(levels[0], {1, 16 * kibi, 64 * kibi}, {2});
     levels[0].push_back(lent(16));
     if (options.lending)
         levels[0].push_back(lent(256 * kibi));
     add_exchanges(levels[1], options.lending);
-    add(1, {kibi, 256 * kibi}, {2});
+    add_over(levels[1], {kibi, 256 * kibi}, {2});
     add_messages(levels[1], Kind::round_trip, {4 * kibi, mebi});
     add_messages(levels[1], Kind::stream, {1, 4 * kibi, 64 * kibi});
     add_messages(levels[1], Kind::round_trip, {kibi, 16 * kibi, 256 * kibi, 4 * mebi});
     add_messages(levels[1], Kind::stream, {16 * kibi, mebi, 4 * mebi});
     if (options.work) {
-        add(1, {1, kibi, 16 * kibi, 64 * kibi, 256 * kibi}, {8});
-        add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2});
-        add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2}, true);
+        add_over(levels[1], {1, kibi, 16 * kibi, 64 * kibi, 256 * kibi}, {8});
+        add_over(levels[1], {64 * kibi, 512 * kibi, 1536 * kibi}, {2});
+        add_over(levels[1], {64 * kibi, 512 * kibi, 1536 * kibi}, {2}, true);
         add_whole_copies(levels[1]);
-        add(2, {1, 4 * kibi, 64 * kibi}, {4});
+        add_over(levels[2], {1, 4 * kibi, 64 * kibi}, {4});
         add_other_operators(levels[2]);
         add_kernels(levels[2], {1, 4});
         for (const Bytes block : {Bytes{64}, kibi, 16 * kibi})
