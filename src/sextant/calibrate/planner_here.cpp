@@ -51,22 +51,6 @@ struct Probe {
     Seconds budget = 0;
 };
 
-/// The probes of this process, by key.
-struct Remembered {
-    std::mutex mutex;
-    std::map<std::string, Probe> probes;
-};
-
-Remembered& remembered() {
-    static Remembered all;
-    return all;
-}
-
-void remember(const std::string& key, const Probe& probe) {
-    const std::lock_guard lock(remembered().mutex);
-    remembered().probes.insert_or_assign(key, probe);
-}
-
 /// A hash that is the same in every process (FNV-1a), for file names: machines that share a home
 /// directory use separate files.
 std::uint32_t hash(const std::string& text) {
@@ -102,55 +86,58 @@ std::string probe_key(const ProbedRanks& ranks) {
                        here.mpi_version, version());
 }
 
-/// The path of the cached probe; empty if no folder for it is known.
-std::string probe_path(const ProbedRanks& ranks) {
-    const std::string folder = machine::probe_folder();
-    if (folder.empty())
-        return "";
-    return (std::filesystem::path(folder) /
-            fmt::format("{}-{}-{:08x}.json", ranks.exchange, ranks.ranks, hash(probe_key(ranks))))
-        .string();
-}
+/// The cache of the probe for some ranks: in this process, and in a file.
+class ProbeCache {
+  public:
+    explicit ProbeCache(const ProbedRanks& ranks) : key_(probe_key(ranks)) {
+        const std::string folder = machine::probe_folder();
+        if (!folder.empty())
+            path_ = fmt::format("{}/{}-{}-{:08x}.json", folder, ranks.exchange, ranks.ranks,
+                                hash(key_));
+    }
 
-/// Returns the cached probe for these ranks, from this process or an earlier one. Empty if the file
-/// is missing, damaged, from another machine or version, or too old.
-std::optional<Probe> kept_probe(const ProbedRanks& ranks) {
-    const std::string key = probe_key(ranks), path = probe_path(ranks);
-    {
-        const std::lock_guard lock(remembered().mutex);
-        const auto& probes = remembered().probes;
-        if (const auto known = probes.find(key); known != probes.end())
+    /// The cached probe. Empty if the file is missing, damaged, from another machine or version, or
+    /// too old.
+    std::optional<Probe> find() const {
+        const std::lock_guard lock(mutex);
+        if (const auto known = probes.find(key_); known != probes.end())
             return known->second;
-    }
-    std::error_code missing;
-    if (path.empty() || !std::filesystem::is_regular_file(path, missing))
-        return std::nullopt;
-    try {
-        const Probe probe = read_probe(path, key);
-        if (!is_fresh(path, probe.profile))
+        std::error_code missing;
+        if (path_.empty() || !std::filesystem::is_regular_file(path_, missing))
             return std::nullopt;
-        remember(key, probe);
-        return probe;
-    } catch (const std::exception&) {
-        return std::nullopt; // the machine is then measured again
+        try {
+            const Probe probe = read_probe(path_, key_);
+            if (!is_fresh(path_, probe.profile))
+                return std::nullopt;
+            return probes[key_] = probe;
+        } catch (const std::exception&) {
+            return std::nullopt; // the machine is then measured again
+        }
     }
-}
 
-/// Caches a probe; if its file cannot be written, for this process only.
-void keep_probe(const ProbedRanks& ranks, const Probe& probe) {
-    const std::string key = probe_key(ranks), path = probe_path(ranks);
-    remember(key, probe);
-    if (path.empty())
-        return;
-    try {
-        std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-        Json json = json_of(probe.profile);
-        json.set("probe", {{"version", probe_version}, {"of", key}, {"budget", probe.budget}});
-        write_file(path, json.text(1) + "\n", AtomicFile::Links::replaced);
-    } catch (const std::exception&) {
-        return; // other processes then measure the machine again
+    /// Caches a probe; if its file cannot be written, for this process only.
+    void keep(const Probe& probe) const {
+        const std::lock_guard lock(mutex);
+        probes[key_] = probe;
+        if (path_.empty())
+            return;
+        try {
+            std::filesystem::create_directories(std::filesystem::path(path_).parent_path());
+            Json json = json_of(probe.profile);
+            json.set("probe", {{"version", probe_version}, {"of", key_}, {"budget", probe.budget}});
+            write_file(path_, json.text(1) + "\n", AtomicFile::Links::replaced);
+        } catch (const std::exception&) {
+            return; // other processes then measure the machine again
+        }
     }
-}
+
+  private:
+    static inline std::mutex mutex;
+    static inline std::map<std::string, Probe> probes; ///< of this process, by key
+
+    const std::string key_;
+    std::string path_; ///< empty if no folder for it is known
+};
 
 using machine::Profile;
 using planner::Probing;
@@ -310,9 +297,11 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
         }
         return usual;
     }
-    const ProbedRanks ranks = probed_ranks(communicator, nodes);
+    std::optional<ProbeCache> cache;
+    if (communicator.rank() == 0)
+        cache.emplace(probed_ranks(communicator, nodes));
     const Seconds budget = budget_of(communicator, work);
-    const std::optional<Probe> kept = communicator.rank() == 0 ? kept_probe(ranks) : std::nullopt;
+    const std::optional<Probe> kept = cache ? cache->find() : std::nullopt;
     // A probe is repeated if the work allows a much better one.
     const bool good = kept && (allowed != Probing::now || 2 * kept->budget >= budget);
     std::string text;
@@ -324,8 +313,8 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
     if (!known && allowed == Probing::now) {
         agree(communicator, [&] { known = measure_quickly(communicator, budget); });
         known = broadcast(communicator, known, text);
-        if (known && communicator.rank() == 0)
-            keep_probe(ranks, {*known, budget});
+        if (known && cache)
+            cache->keep({*known, budget});
         if (!known)
             usual.warnings.push_back("this machine could not be probed, because a rank lacks the "
                                      "memory; planned with a built-in machine profile");
@@ -349,7 +338,7 @@ planner::DefaultPlanner planner_of(const std::string& transport, int ranks,
         warn_of_other_machine(usual);
     if (has_profile(usual) || is_forbidden())
         return usual;
-    if (const std::optional<Probe> kept = kept_probe({transport, ranks}))
+    if (const std::optional<Probe> kept = ProbeCache({transport, ranks}).find())
         usual.planner =
             planner_with(named_probe(kept->profile), machine::profile_text(kept->profile));
     return usual;
