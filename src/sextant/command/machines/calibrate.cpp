@@ -398,45 +398,32 @@ void measure_here(const Request& request, const Communicator& communicator) {
     });
 }
 
-/// The launches that this command starts.
-struct Launches {
-    int count = 5;
-    Seconds budget = 60;              ///< time for all launches, including their start
-    std::string program;              ///< command that starts this program
-    std::string launcher;             ///< command prefix such as "mpirun -n 2"; empty for threads
-    std::string file;                 ///< the file to which each launch adds its results
-    std::vector<std::string> options; ///< options passed on to the launched commands
-};
-
-using Clock = std::chrono::steady_clock;
-
-Seconds since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
+/// The command line that starts this program with the launcher of the request.
+std::string started(const Request& request, const std::string& program) {
+    return (request.transport == "mpi" ? request.launcher + " " : "") + program;
 }
 
-std::string command_of(const Launches& launches, Seconds budget) {
-    std::string command = launches.launcher.empty() ? "" : launches.launcher + " ";
-    command += launches.program;
-    command += fmt::format(" calibrate --launches 1 --append --budget {:.0f}ms -o {}",
-                           std::max(1.0, budget * 1e3), shell_quoted(launches.file));
-    for (const std::string& option : launches.options)
-        command += " " + shell_quoted(option);
-    return command;
-}
-
-/// Runs `sextant calibrate` `count` times, one launch after another. Each launch adds its results
-/// to the file and gets an equal part of the remaining budget. Throws Error, naming the command, if
-/// a launch fails or does not end.
-void run_launches(const Launches& launches) {
+/// Runs `sextant calibrate` for each launch, one after another. Each launch adds its results to the
+/// file and gets an equal part of the remaining budget. Throws Error, naming the command, if a
+/// launch fails or does not end.
+void run_launches(const Request& request, const std::string& program, const std::string& file) {
+    using Clock = std::chrono::steady_clock;
     constexpr Seconds grace = 120; // extra time for a launcher on a busy machine
+    const auto since = [](Clock::time_point begin) {
+        return std::chrono::duration<double>(Clock::now() - begin).count();
+    };
     const auto begin = Clock::now();
     // Estimated time to start the first launch and to finish its last burst.
-    Seconds starting = launches.launcher.empty() ? .1 : .6;
-    for (int k = 0; k < launches.count; ++k) {
-        const Seconds part = (launches.budget - since(begin)) / (launches.count - k);
-        const Seconds own = std::max(0.0, part - starting);
+    Seconds starting = request.transport == "mpi" ? .6 : .1;
+    for (int k = 0; k < request.launches; ++k) {
+        const Seconds part = (request.budget - since(begin)) / (request.launches - k);
+        const Seconds own = std::max(1e-3, part - starting);
         const auto launched = Clock::now();
-        run_process(command_of(launches, own), 2 * part + grace);
+        run_process(fmt::format("{} calibrate --launches 1 --append --budget {:.0f}ms -o {} "
+                                "--ci {:g}% --seed {}",
+                                started(request, program), own * 1e3, shell_quoted(file),
+                                100 * request.ci, request.seed),
+                    2 * part + grace);
         starting = std::max(0.0, since(launched) - own);
     }
 }
@@ -447,13 +434,7 @@ void measure_in_launches(const Request& request, const std::string& program) {
     std::vector<Profile> launches = earlier_launches(request);
     const PrivateFolder work(folder_of(request.output));
     const std::string file = work.file("launches.json");
-    run_launches(
-        {request.launches,
-         request.budget,
-         program,
-         request.transport == "mpi" ? request.launcher : "",
-         file,
-         {"--ci", fmt::format("{:g}%", 100 * request.ci), "--seed", std::to_string(request.seed)}});
+    run_launches(request, program, file);
     for (Profile& launch : machine::read_launches(file)) {
         if (launch.transport != request.transport)
             throw Error(fmt::format("--launcher {}: a launch measured transport {}, expected {}: "
@@ -464,8 +445,7 @@ void measure_in_launches(const Request& request, const std::string& program) {
     const std::vector<Profile> states = write_profiles(request.output, launches);
     const std::string checked = work.file("check.txt");
     constexpr Seconds patience = 120;
-    run_process(fmt::format("{} {} calibrate --check {} >{}",
-                            request.transport == "mpi" ? request.launcher : "", program,
+    run_process(fmt::format("{} calibrate --check {} >{}", started(request, program),
                             shell_quoted(request.output), shell_quoted(checked)),
                 patience);
     constexpr Bytes most = 1 << 20;
