@@ -169,51 +169,17 @@ struct Case {
     Configuration configuration;
 };
 
-/// The schedules to prove, for the most ranks first, to balance the load of the cores. Holds those
-/// for one number of ranks.
-class Cases {
-  public:
-    explicit Cases(const ProveCommand& command)
-        : command_(command), ranks_(is_file(command.request) ? std::vector{1} : command.ranks) {}
-
-    std::int64_t count() const {
-        std::int64_t all = 0;
-        for (const int ranks : ranks_) {
-            const std::vector<ScheduleRequest> requests = requests_for(command_, ranks);
-            all += std::ssize(requests) * std::ssize(configurations_of(requests.front()));
-        }
-        return all;
+/// The schedules to prove for one number of ranks.
+std::vector<Case> cases_for(const ProveCommand& command, int ranks) {
+    std::vector<Case> cases;
+    const std::vector<ScheduleRequest> requests = requests_for(command, ranks);
+    const std::vector<Configuration> configurations = configurations_of(requests.front());
+    for (const ScheduleRequest& request : requests) {
+        for (const Configuration& configuration : configurations)
+            cases.push_back({request, configuration});
     }
-
-    std::optional<Case> next() {
-        while (cases_.empty() && !ranks_.empty()) {
-            cases_ = of(ranks_.back());
-            ranks_.pop_back();
-            std::ranges::reverse(cases_);
-        }
-        if (cases_.empty())
-            return std::nullopt;
-        Case next = std::move(cases_.back());
-        cases_.pop_back();
-        return next;
-    }
-
-  private:
-    std::vector<Case> of(int ranks) const {
-        std::vector<Case> cases;
-        const std::vector<ScheduleRequest> requests = requests_for(command_, ranks);
-        const std::vector<Configuration> configurations = configurations_of(requests.front());
-        for (const ScheduleRequest& request : requests) {
-            for (const Configuration& configuration : configurations)
-                cases.push_back({request, configuration});
-        }
-        return cases;
-    }
-
-    const ProveCommand& command_;
-    std::vector<int> ranks_;  ///< those still to prove, ascending
-    std::vector<Case> cases_; ///< the next case is last
-};
+    return cases;
+}
 
 /// States how much there is to prove for one number of ranks, and how to prove less.
 void print_size(const ProveCommand& command, std::int64_t schedules) {
@@ -230,9 +196,25 @@ void print_size(const ProveCommand& command, std::int64_t schedules) {
 Tallies prove_all(const ProveCommand& command) {
     Tallies tallies;
     std::mutex mutex;
-    Cases cases(command);
-    const std::int64_t all = cases.count();
+    std::vector<int> ranks = is_file(command.request) ? std::vector{1} : command.ranks;
+    std::int64_t all = 0;
+    for (const int each : ranks)
+        all += std::ssize(cases_for(command, each));
     print_size(command, all);
+    // The most ranks come first, to balance the load of the cores. Only the cases for one number of
+    // ranks are in memory; the next one is last.
+    std::vector<Case> cases;
+    const auto take_next = [&]() -> std::optional<Case> {
+        for (; cases.empty() && !ranks.empty(); ranks.pop_back()) {
+            cases = cases_for(command, ranks.back());
+            std::ranges::reverse(cases);
+        }
+        if (cases.empty())
+            return std::nullopt;
+        Case next = std::move(cases.back());
+        cases.pop_back();
+        return next;
+    };
     std::int64_t done = 0;
     Progress progress(true);
     std::exception_ptr error;
@@ -240,7 +222,7 @@ Tallies prove_all(const ProveCommand& command) {
         std::unique_lock lock(mutex);
         try {
             progress.say("schedules proved:", done, all);
-            for (auto next = cases.next(); next && !error; next = cases.next()) {
+            for (auto next = take_next(); next && !error; next = take_next()) {
                 lock.unlock();
                 const auto& [request, configuration] = *next;
                 const NamedSchedule made = configuration.make(request);
