@@ -33,6 +33,23 @@ model::Span time_of(const planner::Alternative<Configuration>& alternative) {
 constexpr const char* not_measured =
     "not measured: SEXTANT_PROBE is off, or a launcher started this process";
 
+/// Sorts candidates and chooses the first: predicted ones first, then those with the lowest bounds.
+/// Candidates with equal times keep their order.
+NamedPlan plan_of(std::vector<planner::Alternative<NamedConfiguration>> all,
+                  const std::string& model, const std::string& machine) {
+    std::ranges::stable_sort(all, {}, [](const auto& each) {
+        return std::tuple(!each.expected, each.expected ? each.expected->seconds : 0,
+                          each.bound.value_or(0));
+    });
+    return {.configuration = all.front().configuration,
+            .reason = fmt::format("{} of {} by {} on {}",
+                                  all.front().expected ? "fastest" : "not predicted; first",
+                                  report::counted(std::ssize(all), "candidate"), model, machine),
+            .model = model,
+            .machine = machine,
+            .alternatives = std::move(all)};
+}
+
 /// The candidates of an operation, each with the time of the busiest rank's strips and of messages.
 class Candidates {
   public:
@@ -63,23 +80,7 @@ class Candidates {
         return time_of(plan.alternatives.front());
     }
 
-    /// Sorts the candidates: predicted ones first, then those with the lowest bounds. Candidates
-    /// with equal times keep their order.
-    NamedPlan plan() {
-        std::ranges::stable_sort(all_, {}, [](const auto& each) {
-            return std::tuple(!each.expected, each.expected ? each.expected->seconds : 0,
-                              each.bound.value_or(0));
-        });
-        const std::string& machine = setting_.machine.name;
-        return {.configuration = all_.front().configuration,
-                .reason =
-                    fmt::format("{} of {} by {} on {}",
-                                all_.front().expected ? "fastest" : "not predicted; first",
-                                report::counted(std::ssize(all_), "candidate"), model_, machine),
-                .model = model_,
-                .machine = machine,
-                .alternatives = std::move(all_)};
-    }
+    NamedPlan plan() { return plan_of(std::move(all_), model_, setting_.machine.name); }
 
   private:
     const Setting& setting_;
@@ -105,13 +106,9 @@ std::vector<int> divisors(int cores, int most = most_ranks) {
 /// Plans the merging of the lists of tiles, with entries of `size` bytes.
 distributed::MergingPlan merging(const Grid& grid, double density, Bytes size,
                                  const Setting& setting) {
-    return distributed::plan_merging(grid, density,
-                                     {.machine = setting.machine,
-                                      .element_size = size,
-                                      .nodes = setting.nodes,
-                                      .wires = setting.wires,
-                                      .within_node = setting.within_node,
-                                      .model = setting.model});
+    Setting with_size = setting;
+    with_size.element_size = size;
+    return distributed::plan_merging(grid, density, with_size);
 }
 
 /// Adds a candidate of tiles for each pattern that merges them. `more`: the time of other messages.
@@ -296,13 +293,13 @@ Explained explain_register(const PlannedTask& task) {
         Trials::allowed() ? std::make_optional<Trials>(task) : std::nullopt;
     const int here = Cores::available().count();
     std::optional<model::Span> scale; // of divisions that cannot be measured here
-    NamedPlan plan;
+    std::vector<planner::Alternative<NamedConfiguration>> candidates;
     std::vector<registration::Division> all =
         registration::divisions(task.cores, task.frames, costs);
     std::ranges::stable_partition(
         all, [&](const auto& each) { return each.ranks * each.threads <= here; });
     for (const registration::Division& each : all) {
-        auto& one = plan.alternatives.emplace_back();
+        auto& one = candidates.emplace_back();
         one.configuration.name = fmt::format("{} of {}{}", report::counted(each.ranks, "rank"),
                                              report::counted(each.threads, "thread"),
                                              each.threads == 1   ? ""
@@ -322,16 +319,10 @@ Explained explain_register(const PlannedTask& task) {
         const model::Span time = *scale * each.expected;
         one.expected = {time.median, time.low, time.high};
     }
-    std::ranges::stable_sort(plan.alternatives, {}, [](const auto& each) {
-        return each.expected ? each.expected->seconds : 0;
-    });
-    plan.configuration = plan.alternatives.front().configuration;
-    plan.reason =
-        trials ? "fastest division by short runs" : "not predicted; first by times per pixel";
     return {.question = fmt::format("register {} of {}x{} pixels on {}",
                                     report::counted(task.frames, "frame"), task.width, task.height,
                                     report::counted(task.cores, "core")),
-            .plan = std::move(plan),
+            .plan = plan_of(std::move(candidates), "short runs", "this machine"),
             .assumptions = {"rigid motions of f32 frames, each registered to 3 earlier ones",
                             included}};
 }
