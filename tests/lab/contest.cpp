@@ -67,7 +67,7 @@ TEST(Contest, with_barriers_no_rank_runs_ahead) {
         options.least_turn = 1e9; // each contestant repeats as often as allowed
         const auto scores = lab::contest(communicator, works, options);
         EXPECT_EQ(done[self], 1 + 8 + 5 * 8) << "the second turn of warm-up repeats too; one "
-                                                   "repetition of each is not timed";
+                                                "repetition of each is not timed";
     });
     EXPECT_EQ(farthest, 1);
 }

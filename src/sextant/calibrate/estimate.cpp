@@ -303,6 +303,7 @@ LinkCosts merged_link(const std::vector<const LinkCosts*>& links) {
             {path, layout, strategy, {}, merged_rows(curves, &Curve::points, &Point::seconds)});
     }
     merged.gap = merged_rows(links, &LinkCosts::gap, &Point::seconds);
+    merged.sending = merged_rows(links, &LinkCosts::sending, &Point::seconds);
     if (const Curve* whole = machine::find(merged, machine::Path::full, machine::Layout::cc,
                                            machine::Strategy::contiguous))
         merged.switches = switches_in(whole->points);

@@ -717,7 +717,8 @@ void ThreadGroup::meet(int rank, Call call, std::size_t bytes, Part&& part) {
     }
     lock.unlock();
     check_order(rank);
-    for (int look = 0; look < looks_before_sleep() && size_ > 1 && !crowded_ && !cancelled_; ++look) {
+    for (int look = 0; look < looks_before_sleep() && size_ > 1 && !crowded_ && !cancelled_;
+         ++look) {
         if (meetings_.load(std::memory_order_acquire) != meeting)
             return;
         if (look == looks_before_separating)
