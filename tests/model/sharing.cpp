@@ -90,12 +90,15 @@ TEST(BandwidthSharing, includes_the_capacity_loss_of_shared_links) {
                 ElementsAre(DoubleNear(4, 1e-12), DoubleNear(5, 1e-12)));
 }
 
-TEST(BandwidthSharing, rejects_paths_without_a_link) {
+TEST(BandwidthSharing, concerns_only_messages_whose_path_has_a_link) {
     machine::Wires none = wires();
     none.route = [](int, int, std::vector<int>&) {};
-    EXPECT_FALSE(Sharing(none).has_links(0, 1));
     const machine::Wires some = wires();
-    EXPECT_TRUE(Sharing(some).has_links(0, 1));
+    const Schedule schedule;
+    const machine::Profile machine;
+    EXPECT_FALSE(Traffic({.schedule = schedule, .machine = machine}).takes(0, 1));
+    EXPECT_FALSE(Traffic({.schedule = schedule, .machine = machine, .wires = &none}).takes(0, 1));
+    EXPECT_TRUE(Traffic({.schedule = schedule, .machine = machine, .wires = &some}).takes(0, 1));
 }
 
 /// One-way rings of `ring` nodes each; link i leads from node i to the next node of its ring.

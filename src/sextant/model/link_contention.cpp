@@ -17,14 +17,6 @@ Sharing::Sharing(const machine::Wires& wires, double together)
       loads_(static_cast<std::size_t>(wires.links)),
       left_(static_cast<std::size_t>(wires.links)) {}
 
-bool Sharing::has_links(int from, int to) {
-    const std::size_t before = links_.size();
-    wires_.route(from, to, links_);
-    const bool any = links_.size() > before;
-    links_.resize(before);
-    return any;
-}
-
 /// Messages in flight keep their rates until the new message is admitted, so they arrive slightly
 /// too early: on a link with many messages, by at most a quarter of `together`.
 int Sharing::start(const MessageInFlight& message, Seconds now) {
@@ -347,6 +339,29 @@ void Sharing::release_empty_links(ComponentId which) {
     emptied_.clear();
 }
 
+namespace {
+
+/// Moves an entry of a heap down to its place. The lowest entry is the first one; each entry has
+/// four below it, which are adjacent in memory.
+template <class Entry>
+void sink(std::vector<Entry>& heap, std::size_t at) {
+    constexpr std::size_t arity = 4;
+    const Entry moved = heap.empty() ? Entry() : heap[at];
+    for (std::size_t next = arity * at + 1; next < heap.size(); next = arity * at + 1) {
+        const std::size_t end = std::min(next + arity, heap.size());
+        for (std::size_t other = next + 1; other < end; ++other)
+            next = heap[other] < heap[next] ? other : next;
+        if (moved < heap[next])
+            break;
+        heap[at] = heap[next];
+        at = next;
+    }
+    if (!heap.empty())
+        heap[at] = moved;
+}
+
+} // namespace
+
 /// Lists the messages of a component that have no rate, by link, and the levels of these links.
 void Sharing::list_unsettled(Component& component) {
     const std::span<const Place> unsettled = std::span(component.open).subspan(component.settled);
@@ -382,7 +397,8 @@ void Sharing::list_unsettled(Component& component) {
         for (const int on : links_of(open_[unsettled[i]]))
             on_links_[--left_of(on).first] = unsettled[i];
     }
-    std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
+    for (std::size_t i = levels_.size() / 4 + 1; i-- > 0;) // the others have none below them
+        sink(levels_, i);
 }
 
 /// Sets the rates of messages in flight by max-min fair sharing, starting with the link that has
@@ -400,19 +416,18 @@ void Sharing::allot(Component& component) {
     const std::size_t all = component.open.size();
     component.open.resize(component.settled);
     while (component.open.size() < all) {
-        std::pop_heap(levels_.begin(), levels_.end(), std::greater<>());
-        const int link = static_cast<int>(static_cast<std::uint32_t>(levels_.back()));
-        const double lowest = rate_by_weight(levels_.back());
-        levels_.pop_back();
-        if (left_of(link).messages == 0)
-            continue;
-        // Levels do not fall as messages are settled, except by rounding errors.
-        if (const double level = level_of(link); level > lowest * (1 + rounding)) {
-            levels_.push_back(level_with(level, link));
-            std::push_heap(levels_.begin(), levels_.end(), std::greater<>());
+        const int link = static_cast<int>(static_cast<std::uint32_t>(levels_.front()));
+        const double lowest = rate_by_weight(levels_.front());
+        if (left_of(link).messages == 0) {
+            levels_.front() = levels_.back();
+            levels_.pop_back();
+        } else if (const double level = level_of(link); level > lowest * (1 + rounding)) {
+            levels_.front() = level_with(level, link);
+        } else { // levels do not fall as messages are settled, except by rounding errors
+            settle_all_on(link, lowest, now, component);
             continue;
         }
-        settle_all_on(link, lowest, now, component);
+        sink(levels_, 0);
     }
     component.settled = all;
     for (const Share& share : component.shares)
@@ -450,16 +465,17 @@ Seconds Sharing::settle(Flow& flow, double rate, Seconds now) {
     return std::max(now, there);
 }
 
-Traffic::Traffic(const Question& question) {
-    if (question.wires)
-        sharing_.emplace(*question.wires);
-}
-
 bool Traffic::takes(int from, int to) {
-    return sharing_ && sharing_->has_links(from, to);
+    if (!wires_)
+        return false;
+    path_.clear();
+    wires_->route(from, to, path_);
+    return !path_.empty();
 }
 
 void Traffic::enter(StepOfRank send, int to, Bytes bytes, Seconds now) {
+    if (!sharing_)
+        sharing_.emplace(*wires_);
     sharing_->start({send.rank, to, static_cast<double>(std::max<Bytes>(1, bytes))}, now);
     sends_.push_back(send);
 }

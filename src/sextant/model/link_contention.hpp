@@ -49,8 +49,6 @@ class Sharing {
     /// free its links early by the fraction `together` of its duration.
     explicit Sharing(const machine::Wires& wires, double together = .02);
 
-    /// True if there is a link between the two ends.
-    bool has_links(int from, int to);
     /// Starts a message at `now`, which must not be earlier than the previous start. Returns its
     /// number, counted from 0.
     /// Requires  a link between its ends.
@@ -200,7 +198,7 @@ class Traffic {
         Seconds time = 0;
     };
 
-    explicit Traffic(const Question& question);
+    explicit Traffic(const Question& question) : wires_(question.wires) {}
 
     /// True if messages between the two ranks use links.
     bool takes(int from, int to);
@@ -211,8 +209,10 @@ class Traffic {
     const std::vector<Left>& pass();
 
   private:
-    std::optional<Sharing> sharing_;
-    std::vector<StepOfRank> sends_; ///< [message]: its send step
+    const machine::Wires* wires_;
+    std::vector<int> path_;
+    std::optional<Sharing> sharing_; ///< empty until the first message: large networks are large
+    std::vector<StepOfRank> sends_;  ///< [message]: its send step
     std::vector<Left> left_;
 };
 
