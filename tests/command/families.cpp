@@ -38,8 +38,8 @@ TEST(AlgorithmFamilies, list_and_create_each_algorithm_once) {
         const NamedSchedule made =
             make_schedule(request_for(std::string(row.family), std::string(row.name)));
         EXPECT_EQ(made.algorithm, row.name);
-        EXPECT_EQ(made.schedule.size(), 8u);
-        EXPECT_EQ(prove(made.schedule, made.claim).error, "") << row.name;
+        EXPECT_EQ(made.ranks(), 8);
+        EXPECT_EQ(prove(made.schedule(), made.claim).error, "") << row.name;
     }
     EXPECT_TRUE(names.contains("radix-k") && names.contains("kogge-stone"));
 }
@@ -89,11 +89,12 @@ TEST(AlgorithmFamilies, create_collectives_with_the_requested_parameter) {
     request.gamma = .5;
     const NamedSchedule halves = make_schedule(request);
     EXPECT_THAT(halves.title, HasSubstr("logp-lev-rec-scatter, gamma 0.5"));
-    EXPECT_EQ(prove(halves.schedule, halves.claim).error, "");
+    EXPECT_EQ(prove(halves.schedule(), halves.claim).error, "");
     const auto first_message = [](const NamedSchedule& made) {
-        for (const Step& step : made.schedule.front().steps) {
+        const Program root = made.programs.of(0);
+        for (const Step& step : root.steps) {
             if (step.verb == Verb::send)
-                return made.schedule.front().elements_of(step);
+                return root.elements_of(step);
         }
         return Elements{0};
     };

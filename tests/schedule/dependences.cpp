@@ -105,9 +105,9 @@ TEST(Dependences, count_their_edges_by_step_region_and_commit) {
             }
         }
         ASSERT_EQ(dependences.edges(), edges);
-        ASSERT_EQ(dependences.needs(), needs);
-        ASSERT_EQ(dependences.commit_needs(), commits);
-        ASSERT_EQ(dependences.region_needs(), regions);
+        ASSERT_THAT(dependences.needs(), testing::ElementsAreArray(needs));
+        ASSERT_THAT(dependences.commit_needs(), testing::ElementsAreArray(commits));
+        ASSERT_THAT(dependences.region_needs(), testing::ElementsAreArray(regions));
     }
 }
 

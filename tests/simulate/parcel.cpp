@@ -50,9 +50,10 @@ TEST_F(Parcel, transfers_a_simulation_request_unchanged) {
                             .timeline = true};
     std::jthread asks([&] { put_question(*here, question); });
     const ArrivedQuestion arrived = get_question(*there);
-    ASSERT_EQ(arrived.question.schedule.size(), schedule.size());
+    ASSERT_EQ(arrived.question.schedule.ranks(), std::ssize(schedule));
     for (std::size_t rank = 0; rank < schedule.size(); ++rank) {
-        const Program &sent = schedule[rank], &got = arrived.question.schedule[rank];
+        const Program &sent = schedule[rank],
+                      &got = arrived.question.schedule.of(static_cast<int>(rank));
         ASSERT_EQ(got.steps.size(), sent.steps.size());
         for (std::size_t i = 0; i < sent.steps.size(); ++i) {
             EXPECT_EQ(got.steps[i].verb, sent.steps[i].verb);

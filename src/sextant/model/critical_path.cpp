@@ -12,6 +12,7 @@
 namespace sextant::model {
 
 PreparedSchedule::PreparedSchedule(const Schedule& schedule) : mates(match_messages(schedule)) {
+    dependences.reserve(schedule.size());
     for (const Program& program : schedule)
         dependences.emplace_back(program);
 }

@@ -2,11 +2,11 @@
 #include "sextant/model/replay.hpp"
 
 #include "sextant/core/run_control.hpp"
+#include "sextant/model/event_queue.hpp"
 #include "sextant/schedule/walk.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <queue>
 
 namespace sextant::model {
 
@@ -100,7 +100,6 @@ Span at_least_zero(const Span& span) {
     return later(span, Span());
 }
 
-/// An event. Events at the same time are handled in the order in which they were queued.
 struct ReplayEvent {
     enum Kind {
         finished, ///< a step has finished
@@ -113,11 +112,6 @@ struct ReplayEvent {
     } kind;
     Span time;
     StepOfRank at;
-    std::uint64_t number = 0;
-
-    bool operator<(const ReplayEvent& other) const { // earliest first in a priority queue
-        return std::tie(other.time.median, other.number) < std::tie(time.median, number);
-    }
 };
 
 /// The state of one step. For a fold, the operands before index `next` have been combined at the
@@ -136,7 +130,8 @@ struct StepState {
 
 /// Operations that a rank does one at a time: its sends, or its receives.
 struct Lane {
-    std::queue<int> waiting; ///< steps, in the order in which they may begin
+    std::vector<int> waiting; ///< steps, in the order in which they may begin
+    std::size_t first = 0;    ///< index of the next one in `waiting`
     Span free;
     bool wakes = false; ///< a wake-up that checks `waiting` is queued
 };
@@ -167,6 +162,7 @@ class Replay {
           turns_(question),
           traffic_(question),
           costs_(question, prices, prepared, traffic_) {
+        ranks_.reserve(schedule_.size());
         for (std::size_t rank = 0; rank < schedule_.size(); ++rank)
             ranks_.emplace_back(schedule_[rank], dependences_[rank]);
     }
@@ -201,22 +197,27 @@ class Replay {
     }
 
     void expect(ReplayEvent::Kind kind, const Span& time, StepOfRank at) {
-        events_.push({kind, time, at, count_++});
+        if (free_events_.empty()) {
+            free_events_.push_back(static_cast<std::uint32_t>(events_.size()));
+            events_.emplace_back();
+        }
+        events_[free_events_.back()] = {kind, time, at};
+        queue_.push(time.median, free_events_.back());
+        free_events_.pop_back();
     }
 
     /// Handles the next event of a rank or of the shared links; false if there is none.
     bool happen_next() {
         const Seconds on_links = prices_.share_links ? traffic_.next() : never;
-        if (on_links < (events_.empty() ? never : events_.top().time.median)) {
+        if (on_links < queue_.next()) {
             for (const Traffic::Left& left : traffic_.pass())
                 leave_links(left);
             return true;
         }
-        if (events_.empty())
+        if (queue_.empty())
             return false;
-        const ReplayEvent next = events_.top();
-        events_.pop();
-        happen(next);
+        free_events_.push_back(queue_.pop());
+        happen(ReplayEvent(events_[free_events_.back()]));
         return true;
     }
 
@@ -230,7 +231,7 @@ class Replay {
         case ReplayEvent::entering:
             return enter_links(now.at);
         case ReplayEvent::arriving:
-            rank_of(now.at).in.waiting.push(now.at.step);
+            rank_of(now.at).in.waiting.push_back(now.at.step);
             return receive_next(now.at, now.time);
         case ReplayEvent::in_free:
             rank_of(now.at).in.wakes = false;
@@ -297,7 +298,7 @@ class Replay {
         const bool both = state(from).is_posted && state(to).is_posted;
         const bool on_its_way = state(from).has_begun && !state(from).travels;
         if (waits ? both : sends) {
-            rank_of(from).out.waiting.push(from.step);
+            rank_of(from).out.waiting.push_back(from.step);
             send_next(from, now);
         } else if (state(from).handed_over) {
             set_out(from);
@@ -309,14 +310,15 @@ class Replay {
     /// Returns the next step of a lane if the lane is free; Walk::none if no step waits, or if the
     /// lane is busy and a wake-up is queued.
     int next_of(Lane& lane, ReplayEvent::Kind when_free, StepOfRank rank, const Span& now) {
-        if (lane.waiting.empty() || lane.wakes)
+        if (lane.first == lane.waiting.size() || lane.wakes)
             return Walk::none;
         if (lane.free.median > now.median) {
             wake(lane, when_free, rank);
             return Walk::none;
         }
-        const int step = lane.waiting.front();
-        lane.waiting.pop();
+        const int step = lane.waiting[lane.first++];
+        if (lane.first == lane.waiting.size())
+            lane.waiting.resize(lane.first = 0);
         return step;
     }
 
@@ -510,7 +512,7 @@ class Replay {
         int stuck = 0;
         while (walk.finished(stuck))
             ++stuck;
-        throw fault(schedule_, {rank, stuck}, "waits forever");
+        throw fault(program(rank), {rank, stuck}, "waits forever");
     }
 
     const Question& question_;
@@ -524,8 +526,9 @@ class Replay {
     Traffic traffic_;
     MessageCosts costs_;
     std::vector<RankState> ranks_;
-    std::priority_queue<ReplayEvent> events_;
-    std::uint64_t count_ = 0;
+    EventQueue queue_; ///< of indices into `events_`
+    std::vector<ReplayEvent> events_;
+    std::vector<std::uint32_t> free_events_;
     Timeline timeline_;
     Span end_;
 };

@@ -79,7 +79,7 @@ class Reader {
         else if (step.verb == Verb::receive)
             receive(rank, step);
         else if (step.verb == Verb::compute)
-            throw fault(schedule_, {rank, static_cast<int>(at(rank).next) - 1},
+            throw fault(program(rank), {rank, static_cast<int>(at(rank).next) - 1},
                         "a circuit cannot contain a compute step");
         else
             combine(rank, step);
@@ -120,7 +120,7 @@ class Reader {
     void check_finished(int rank) {
         const std::size_t next = at(rank).next;
         if (next < program(rank).steps.size())
-            throw fault(schedule_, {rank, static_cast<int>(next)}, "waits forever");
+            throw fault(program(rank), {rank, static_cast<int>(next)}, "waits forever");
     }
 
     const Schedule& schedule_;

@@ -218,10 +218,9 @@ class Finder {
 } // namespace
 
 Dependences::Dependences(const Program& program, std::size_t most)
-    : first_(program.steps.size() + 1),
-      needs_(program.steps.size()),
-      region_needs_(program.regions.size()),
-      commit_needs_(program.steps.size()) {
+    : before_message_(program.steps.size()),
+      first_(program.steps.size() + 1),
+      needs_(2 * program.steps.size() + program.regions.size()) {
     Finder finder(program, most);
     finder.find();
     result_writers_ = std::move(finder.result_writers);
@@ -229,9 +228,9 @@ Dependences::Dependences(const Program& program, std::size_t most)
         ++first_[edge.from + 1];
         ++needs_[edge.to];
         if (edge.region == commit)
-            ++commit_needs_[edge.to];
+            ++needs_[steps() + edge.to];
         else
-            ++region_needs_[static_cast<std::size_t>(edge.region)];
+            ++needs_[2 * steps() + static_cast<std::size_t>(edge.region)];
     }
     for (std::size_t i = 1; i < first_.size(); ++i)
         first_[i] += first_[i - 1];
@@ -244,7 +243,6 @@ Dependences::Dependences(const Program& program, std::size_t most)
 
 /// Edges only lead to later steps, so one backward pass is enough.
 void Dependences::look_for_messages(const Program& program) {
-    before_message_.resize(program.steps.size());
     for (std::size_t i = program.steps.size(); i-- > 0;) {
         const auto waiting = after(static_cast<int>(i));
         before_message_[i] = std::any_of(waiting.begin(), waiting.end(), [&](const Edge& edge) {

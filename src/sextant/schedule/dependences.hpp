@@ -127,11 +127,19 @@ class Dependences {
         const auto i = static_cast<std::size_t>(step);
         return {edges_.data() + first_[i], first_[i + 1] - first_[i]};
     }
-    /// The numbers of incoming edges of each step, of each region that is read, and of each step's
-    /// commit.
-    const std::vector<std::uint32_t>& needs() const { return needs_; }
-    const std::vector<std::uint32_t>& region_needs() const { return region_needs_; }
-    const std::vector<std::uint32_t>& commit_needs() const { return commit_needs_; }
+    /// The numbers of incoming edges of each step, of each step's commit, and of each region that
+    /// is read.
+    std::span<const std::uint32_t> needs() const { return {needs_.data(), steps()}; }
+    std::span<const std::uint32_t> commit_needs() const {
+        return {needs_.data() + steps(), steps()};
+    }
+    std::span<const std::uint32_t> region_needs() const {
+        return std::span(needs_).subspan(2 * steps());
+    }
+    /// These three lists, one after another.
+    const std::vector<std::uint32_t>& all_needs() const { return needs_; }
+    /// Moves them out, for a single run (Walk); the lists must not be used afterwards.
+    std::vector<std::uint32_t> take_needs() { return std::move(needs_); }
     /// True if a message of this rank waits for the step, directly or indirectly, so that another
     /// rank may be waiting for it.
     bool before_message(int step) const {
@@ -142,12 +150,13 @@ class Dependences {
     const std::vector<std::uint32_t>& result_writers() const { return result_writers_; }
 
   private:
+    std::size_t steps() const { return before_message_.size(); }
     void look_for_messages(const Program& program);
 
     std::vector<Edge> edges_;
     std::vector<std::uint8_t> before_message_;
     std::vector<std::uint32_t> result_writers_;
-    std::vector<std::uint32_t> first_, needs_, region_needs_, commit_needs_;
+    std::vector<std::uint32_t> first_, needs_;
 };
 
 } // namespace sextant

@@ -4,9 +4,10 @@
 #include "sextant/core/equal_range.hpp"
 
 #include <algorithm>
-#include <ranges>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,36 +15,8 @@ namespace sextant {
 
 namespace {
 
-/// One side of a message.
-struct Side {
-    int peer, step;
-};
-
 std::string where(int rank, int step) {
     return "rank " + std::to_string(rank) + ", step " + std::to_string(step);
-}
-
-/// The sends or the receives of each rank, grouped by peer, in program order.
-std::vector<std::vector<Side>> sides(const Schedule& schedule, Verb verb) {
-    const int ranks = static_cast<int>(schedule.size());
-    std::vector<std::vector<Side>> all(schedule.size());
-    for (int rank = 0; rank < ranks; ++rank) {
-        const auto& steps = schedule[static_cast<std::size_t>(rank)].steps;
-        std::vector<Side>& own = all[static_cast<std::size_t>(rank)];
-        for (int i = 0; i < static_cast<int>(steps.size()); ++i) {
-            const Step& step = steps[static_cast<std::size_t>(i)];
-            if (step.verb != verb)
-                continue;
-            if (step.peer < 0 || step.peer >= ranks || step.peer == rank) {
-                throw std::logic_error(where(rank, i) +
-                                       ": no such peer: " + std::to_string(step.peer) +
-                                       ", expected another rank below " + std::to_string(ranks));
-            }
-            own.push_back({step.peer, i});
-        }
-        std::ranges::stable_sort(own, {}, &Side::peer);
-    }
-    return all;
 }
 
 [[noreturn]] void fail_with_counts(int from, std::size_t sends, int to, std::size_t receives) {
@@ -52,47 +25,47 @@ std::vector<std::vector<Side>> sides(const Schedule& schedule, Verb verb) {
                            std::to_string(receives));
 }
 
-/// Checks that both sides of a message agree on its size and on the size of its elements.
-void check_sizes(const Schedule& schedule, StepOfRank send, StepOfRank receive) {
-    const auto program = [&](StepOfRank at) -> const Program& {
-        return schedule[static_cast<std::size_t>(at.rank)];
-    };
-    const auto step = [&](StepOfRank at) -> const Step& {
-        return program(at).steps[static_cast<std::size_t>(at.step)];
-    };
-    const Elements sent = program(send).elements_of(step(send));
-    const Elements expected = program(receive).elements_of(step(receive));
-    if (sent != expected) {
-        throw std::logic_error(where(send.rank, send.step) + " sends " + std::to_string(sent) +
-                               " elements; " + where(receive.rank, receive.step) + " expects " +
-                               std::to_string(expected));
-    }
-    const auto format = [&](StepOfRank at) {
-        const auto regions = program(at).regions_of(step(at));
-        return program(at).buffers[static_cast<std::size_t>(regions[0].buffer)].element;
-    };
-    if (format(send) != format(receive)) {
-        throw std::logic_error(where(send.rank, send.step) + " and " +
-                               where(receive.rank, receive.step) +
-                               " exchange elements of different sizes");
+} // namespace
+
+void MessageMatching::add(const Program& program) {
+    const int rank = static_cast<int>(sends_.size());
+    for (const auto& [verb, all] : {std::pair(Verb::send, &sends_), {Verb::receive, &receives_}}) {
+        std::vector<Side>& own = all->emplace_back();
+        own.reserve(static_cast<std::size_t>(
+            std::ranges::count(program.steps, verb, [](const Step& step) { return step.verb; })));
+        for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
+            const Step& step = program.steps[static_cast<std::size_t>(i)];
+            if (step.verb != verb)
+                continue;
+            if (step.peer < 0 || step.peer >= ranks_ || step.peer == rank) {
+                throw std::logic_error(where(rank, i) +
+                                       ": no such peer: " + std::to_string(step.peer) +
+                                       ", expected another rank below " + std::to_string(ranks_));
+            }
+            const auto buffer = static_cast<std::size_t>(program.regions_of(step)[0].buffer);
+            own.push_back(
+                {step.peer, i, program.elements_of(step), program.buffers[buffer].element});
+        }
+        std::ranges::stable_sort(own, {}, &Side::peer);
     }
 }
 
-} // namespace
-
-std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule) {
-    std::vector<std::vector<StepOfRank>> mates;
-    for (const Program& program : schedule)
-        mates.emplace_back(program.steps.size());
-    const auto sends = sides(schedule, Verb::send), receives = sides(schedule, Verb::receive);
-    const auto mate = [&](StepOfRank at) -> StepOfRank& {
-        return mates[static_cast<std::size_t>(at.rank)][static_cast<std::size_t>(at.step)];
-    };
-    for (int rank = 0; rank < static_cast<int>(schedule.size()); ++rank) {
-        const std::vector<Side>& own = sends[static_cast<std::size_t>(rank)];
+void MessageMatching::match(
+    const std::function<void(StepOfRank send, StepOfRank receive)>& found) const {
+    std::vector<std::size_t> next(receives_.size()); // by rank: the first receive from this sender
+    std::size_t unmatched = 0;
+    for (int rank = 0; rank < ranks_; ++rank) {
+        const std::vector<Side>& own = sends_[static_cast<std::size_t>(rank)];
+        unmatched += receives_[static_cast<std::size_t>(rank)].size() - own.size();
         for (auto first = own.begin(); first != own.end();) {
-            const auto theirs =
-                equal_range(receives[static_cast<std::size_t>(first->peer)], rank, &Side::peer);
+            const auto peer = static_cast<std::size_t>(first->peer);
+            const std::span all = std::span(receives_[peer]).subspan(next[peer]);
+            const auto at_most = [&](int sender) {
+                return std::ranges::find_if(all, [=](const Side& s) { return s.peer > sender; });
+            };
+            const std::span theirs(at_most(rank - 1), at_most(rank));
+            next[peer] =
+                static_cast<std::size_t>(theirs.data() + theirs.size() - receives_[peer].data());
             const auto last = std::find_if(
                 first, own.end(), [&](const Side& side) { return side.peer != first->peer; });
             if (last - first != std::ssize(theirs)) {
@@ -101,27 +74,52 @@ std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule) {
             }
             for (const Side& receive : theirs) {
                 const StepOfRank from{rank, first->step}, to{first->peer, receive.step};
-                check_sizes(schedule, from, to);
-                mate(from) = to;
-                mate(to) = from;
+                if (first->elements != receive.elements) {
+                    throw std::logic_error(where(from.rank, from.step) + " sends " +
+                                           std::to_string(first->elements) + " elements; " +
+                                           where(to.rank, to.step) + " expects " +
+                                           std::to_string(receive.elements));
+                }
+                if (first->element != receive.element) {
+                    throw std::logic_error(where(from.rank, from.step) + " and " +
+                                           where(to.rank, to.step) +
+                                           " exchange elements of different sizes");
+                }
+                found(from, to);
                 ++first;
             }
         }
     }
-    for (int rank = 0; rank < static_cast<int>(schedule.size()); ++rank) {
-        const std::vector<Side>& own = receives[static_cast<std::size_t>(rank)];
+    for (int rank = 0; unmatched > 0 && rank < ranks_; ++rank) {
+        const std::vector<Side>& own = receives_[static_cast<std::size_t>(rank)];
         for (const Side& receive : own) {
-            if (mate({rank, receive.step}).rank < 0) {
-                const auto all = equal_range(own, receive.peer, &Side::peer);
-                fail_with_counts(receive.peer, 0, rank, all.size());
+            if (equal_range(sends_[static_cast<std::size_t>(receive.peer)], rank, &Side::peer)
+                    .empty()) {
+                fail_with_counts(receive.peer, 0, rank,
+                                 equal_range(own, receive.peer, &Side::peer).size());
             }
         }
     }
+}
+
+std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule) {
+    MessageMatching matching(static_cast<int>(schedule.size()));
+    std::vector<std::vector<StepOfRank>> mates;
+    for (const Program& program : schedule) {
+        matching.add(program);
+        mates.emplace_back(program.steps.size());
+    }
+    const auto mate = [&](StepOfRank at) -> StepOfRank& {
+        return mates[static_cast<std::size_t>(at.rank)][static_cast<std::size_t>(at.step)];
+    };
+    matching.match([&](StepOfRank send, StepOfRank receive) {
+        mate(send) = receive;
+        mate(receive) = send;
+    });
     return mates;
 }
 
-std::logic_error fault(const Schedule& schedule, StepOfRank at, std::string_view what) {
-    const Program& program = schedule[static_cast<std::size_t>(at.rank)];
+std::logic_error fault(const Program& program, StepOfRank at, std::string_view what) {
     const Step& step = program.steps[static_cast<std::size_t>(at.step)];
     std::string peer;
     if (step.verb == Verb::send)

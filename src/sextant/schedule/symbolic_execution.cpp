@@ -59,7 +59,7 @@ std::int64_t SymbolicMemory::arrive(StepOfRank receive) {
 
 const Symbol& SymbolicMemory::defined(StepOfRank at, const Cell& cell) const {
     if (cell.value().element == Symbol::undefined)
-        throw fault(schedule_, at, "reads an element that was never written");
+        throw fault(program(at.rank), at, "reads an element that was never written");
     return cell.value();
 }
 
@@ -110,10 +110,10 @@ void SymbolicMemory::compute(StepOfRank compute) {
             throw std::logic_error("the claim does not say what kernels compute");
         made = claim_.computed(compute.rank, own, step(compute), taken);
     } catch (const std::logic_error& error) {
-        throw fault(schedule_, compute, error.what());
+        throw fault(own, compute, error.what());
     }
     if (static_cast<Elements>(made.size()) != own.elements_of(step(compute)))
-        throw fault(schedule_, compute,
+        throw fault(own, compute,
                     "the number of computed elements differs from the size of the output regions");
     auto symbol = made.begin();
     for (const Region& region : own.made_by(step(compute)))
@@ -148,7 +148,7 @@ void SymbolicMemory::check_all_used(int rank) const {
     for (const Arrival& arrival : ranks_[static_cast<std::size_t>(rank)].arrivals) {
         if (arrival.used)
             continue;
-        throw fault(schedule_, {rank, arrival.receive},
+        throw fault(program(rank), {rank, arrival.receive},
                     "dead transfer: the received elements are never used");
     }
 }
@@ -371,17 +371,17 @@ class Player {
             return;
         if (left.element != right.element) {
             throw fault(
-                schedule_, at,
+                program(at.rank), at,
                 fmt::format("folds element {} with element {}", left.element, right.element));
         }
         if (memory_.order() == Order::any) {
             if (const int twice = operands_.unite(left, right); twice >= 0)
-                throw fault(schedule_, at, fmt::format("combines operand {} twice", twice));
+                throw fault(program(at.rank), at, fmt::format("combines operand {} twice", twice));
             return;
         }
         if (left.last != right.first) {
             throw fault(
-                schedule_, at,
+                program(at.rank), at,
                 fmt::format("operands out of order: {} then {}", operands(left), operands(right)));
         }
         left.last = right.last;
@@ -395,7 +395,7 @@ class Player {
         while (walk.finished(stuck))
             ++stuck;
         throw fault(
-            schedule_, {rank, stuck},
+            program(rank), {rank, stuck},
             fmt::format("deadlock: the step waits forever, and {} steps of its rank never finish",
                         walk.unfinished()));
     }

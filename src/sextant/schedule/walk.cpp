@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace sextant {
 
@@ -19,40 +20,40 @@ std::vector<int> message_tags(const Program& program) {
     return tags;
 }
 
-Walk::Walk(const Program& program, const Dependences& dependences)
-    : program_(program),
-      dependences_(dependences),
+Walk::Walk(const Program& program, const Dependences& dependences, std::vector<std::uint32_t> needs)
+    : dependences_(dependences),
+      needs_(std::move(needs)),
       commits_at_(program.steps.size()),
       regions_at_(2 * program.steps.size()),
-      finished_(program.steps.size()),
-      queued_(program.steps.size()) {
-    needs_.resize(regions_at_ + program.regions.size());
-    for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
-        if (is_message(program.steps[static_cast<std::size_t>(i)].verb))
+      flags_(program.steps.size()),
+      queued_(program.steps.size()),
+      window_(program.window) {
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        flags_[i] = is_message(program.steps[i].verb) ? is_message_step : 0;
+        if (flags_[i] != 0)
             ++awaited_work_.first;
         else
-            work_.first += dependences.before_message(i) ? 1 : 0;
+            work_.first += dependences.before_message(static_cast<int>(i)) ? 1 : 0;
     }
     work_.first += awaited_work_.first;
-    if (program.window > 0)
-        list_rounds();
-    reset();
+    if (window_ > 0)
+        list_rounds(program);
+    start();
 }
 
-void Walk::list_rounds() {
-    for (const Step& step : program_.steps) {
+void Walk::list_rounds(const Program& program) {
+    for (const Step& step : program.steps) {
         if (is_message(step.verb))
             rounds_.push_back(step.round);
     }
     std::sort(rounds_.begin(), rounds_.end());
     rounds_.erase(std::unique(rounds_.begin(), rounds_.end()), rounds_.end());
     messages_in_round_.resize(rounds_.size());
-    place_.resize(program_.steps.size());
-    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-        if (!is_message(program_.steps[i].verb))
+    place_.resize(program.steps.size());
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        if (!is_message(program.steps[i].verb))
             continue;
-        const auto place =
-            std::lower_bound(rounds_.begin(), rounds_.end(), program_.steps[i].round);
+        const auto place = std::lower_bound(rounds_.begin(), rounds_.end(), program.steps[i].round);
         place_[i] = static_cast<std::uint32_t>(place - rounds_.begin());
         ++messages_in_round_[place_[i]];
     }
@@ -63,15 +64,18 @@ void Walk::list_rounds() {
 }
 
 void Walk::reset() {
-    std::ranges::copy(dependences_.needs(), needs_.begin());
-    std::ranges::copy(dependences_.commit_needs(), needs_.data() + commits_at_);
-    std::ranges::copy(dependences_.region_needs(), needs_.data() + regions_at_);
-    std::fill(finished_.begin(), finished_.end(), std::uint8_t{0});
+    std::ranges::copy(dependences_.all_needs(), needs_.begin());
+    for (std::uint8_t& flags : flags_)
+        flags &= is_message_step;
+    start();
+}
+
+void Walk::start() {
     for (Queue* queue : {&messages_, &work_, &awaited_work_})
         queue->head = queue->tail = queue->first;
-    unfinished_ = static_cast<int>(program_.steps.size());
+    unfinished_ = static_cast<int>(flags_.size());
     oldest_ = held_from_ = 0;
-    if (program_.window > 0) {
+    if (window_ > 0) {
         open_ = messages_in_round_;
         for (std::vector<int>& held : held_)
             held.clear();
@@ -89,10 +93,9 @@ int Walk::next_work() {
 }
 
 void Walk::offer(int i) {
-    const Step& step = program_.steps[static_cast<std::size_t>(i)];
-    if (!is_message(step.verb)) {
+    if ((flags_[static_cast<std::size_t>(i)] & is_message_step) == 0) {
         push(dependences_.before_message(i) ? awaited_work_ : work_, i);
-    } else if (program_.window > 0 && place_[static_cast<std::size_t>(i)] >= held_from_) {
+    } else if (window_ > 0 && place_[static_cast<std::size_t>(i)] >= held_from_) {
         held_[place_[static_cast<std::size_t>(i)]].push_back(i);
     } else {
         push(messages_, i);
@@ -106,7 +109,7 @@ void Walk::close_rounds() {
         ++oldest_;
     const auto open = [&](std::size_t round) {
         return oldest_ == rounds_.size() ||
-               std::int64_t{rounds_[round]} < std::int64_t{rounds_[oldest_]} + program_.window;
+               std::int64_t{rounds_[round]} < std::int64_t{rounds_[oldest_]} + window_;
     };
     for (; held_from_ < rounds_.size() && open(held_from_); ++held_from_) {
         for (int step : held_[held_from_])
@@ -117,10 +120,9 @@ void Walk::close_rounds() {
 
 void Walk::finish(int i) {
     const auto index = static_cast<std::size_t>(i);
-    const Step& step = program_.steps[index];
-    finished_[index] = 1;
+    flags_[index] |= is_finished;
     --unfinished_;
-    if (program_.window > 0 && is_message(step.verb)) {
+    if (window_ > 0 && (flags_[index] & is_message_step) != 0) {
         --open_[place_[index]];
         close_rounds();
     }

@@ -18,10 +18,13 @@ std::vector<int> message_tags(const Program& program);
 /// Tracks one rank's progress through its program: which steps may start now. The executor and the
 /// prover both use this class; they differ only in how they start and finish a step.
 ///
-/// Allocates only in the constructor. `program` and `dependences` must outlive the object.
+/// Allocates only in the constructor. `dependences` must outlive the object.
 class Walk {
   public:
-    Walk(const Program& program, const Dependences& dependences);
+    Walk(const Program& program, const Dependences& dependences)
+        : Walk(program, dependences, dependences.all_needs()) {}
+    /// A walk that cannot be reset, with Dependences::take_needs: saves memory.
+    Walk(const Program& program, const Dependences& dependences, std::vector<std::uint32_t> needs);
 
     /// Returns to the start of the program.
     void reset();
@@ -38,7 +41,9 @@ class Walk {
 
     bool done() const { return unfinished_ == 0; }
     int unfinished() const { return unfinished_; }
-    bool finished(int step) const { return finished_[static_cast<std::size_t>(step)] != 0; }
+    bool finished(int step) const {
+        return (flags_[static_cast<std::size_t>(step)] & is_finished) != 0;
+    }
 
     /// True if a region that a step reads (an index into Program::regions) is complete.
     bool readable(std::uint32_t region) const { return needs_[regions_at_ + region] == 0; }
@@ -56,21 +61,23 @@ class Walk {
 
     void push(Queue& queue, int step) { queued_[queue.tail++] = step; }
     int pop(Queue& queue) { return queue.head < queue.tail ? queued_[queue.head++] : none; }
+    void start();
     void offer(int step);
-    void list_rounds();
+    void list_rounds(const Program& program);
     void close_rounds();
 
-    const Program& program_;
     const Dependences& dependences_;
     // The numbers of unfinished predecessors of each step, of each step's commit and of each
     // region, in this order.
     std::vector<std::uint32_t> needs_;
     const std::size_t commits_at_, regions_at_;
-    std::vector<std::uint8_t> finished_;
+    enum Flag : std::uint8_t { is_message_step = 1, is_finished = 2 };
+    std::vector<std::uint8_t> flags_; ///< by step
     std::vector<int> queued_;
     Queue messages_, work_, awaited_work_;
     int unfinished_ = 0;
 
+    const int window_;
     // Used only with a window. Rounds are indexed by their position among those with messages.
     std::vector<int> rounds_;
     std::vector<int> messages_in_round_, open_; // messages per round: all, and unfinished

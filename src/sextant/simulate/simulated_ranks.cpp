@@ -14,37 +14,74 @@ namespace sextant::simulate {
 
 namespace {
 
-constexpr std::uint32_t most_ranks = (1U << 28) - 1;
+constexpr std::uint32_t most_ranks = (1U << 27) - 1;
+
+/// The active fraction of a step's elements.
+double active_in(const Question& question, const Step& step) {
+    const std::vector<double>& active = question.active_by_round;
+    return active.empty()
+               ? 1
+               : active[std::min(static_cast<std::size_t>(step.round), active.size() - 1)];
+}
+
+Bytes bytes_of(const Question& question, const Program& program, const Step& step) {
+    const Bytes bytes = program.bytes_of(step, question.element_size);
+    const double part = question.density * active_in(question, step);
+    return std::max<Bytes>(1, std::llround(static_cast<double>(bytes) * part));
+}
+
+bool is_contiguous(std::span<const Region> regions) {
+    for (std::size_t i = 0; i < regions.size(); ++i) {
+        const bool joins = i == 0 || (regions[i].buffer == regions[i - 1].buffer &&
+                                      regions[i].offset == regions[i - 1].end());
+        if (!regions[i].contiguous() || !joins)
+            return false;
+    }
+    return true;
+}
 
 } // namespace
 
-Folding::Folding(const Program& program, Association association)
-    : program_(program), association_(association) {
+RankWork::RankWork(const Program& program, const Question& question)
+    : association_(question.association) {
+    const Costs& costs = question.costs;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const Step& step = program.steps[i];
-        if (step.verb != Verb::fold)
+        if (is_message(step.verb))
             continue;
-        folds_.push_back({static_cast<int>(i), std::vector<std::uint32_t>(step.count), false});
-        for (std::uint32_t operand = 0; operand < step.count; ++operand)
-            folds_.back().run_end[operand] = operand + 1;
+        Item item{.step = static_cast<int>(i)};
+        item.elements = static_cast<double>(step.to.elements());
+        if (step.verb == Verb::fold) {
+            item.first = step.first;
+            item.operands = step.count;
+            item.first_run = static_cast<std::uint32_t>(run_end_.size());
+            item.active = active_in(question, step);
+            item.seconds = costs.seconds_per_application;
+            for (std::uint32_t operand = 0; operand < step.count; ++operand)
+                run_end_.push_back(operand + 1);
+        } else if (step.verb == Verb::copy) {
+            const auto size =
+                static_cast<double>(program.element_size(step.to.buffer, question.element_size));
+            item.seconds = costs.copy_seconds_per_byte * size * item.elements;
+        } else {
+            item.seconds = costs.computing(step.kernel, program.elements_of(step));
+        }
+        items_.push_back(item);
     }
-}
-
-Folding::Fold& Folding::fold_of(int step) {
-    return *std::lower_bound(folds_.begin(), folds_.end(), step,
-                             [](const Fold& fold, int wanted) { return fold.step < wanted; });
+    items_.shrink_to_fit();
+    run_end_.shrink_to_fit();
 }
 
 /// Merges the first sequence of two or more neighbouring operands that have arrived; if operands
 /// must be combined in order, only a sequence that begins with the first operand.
-Folding::Pass Folding::find(Fold& fold, const Walk& walk) const {
-    const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
+RankWork::Pass RankWork::find(const Item& fold, const Walk& walk) {
+    std::uint32_t* const run_end = run_end_.data() + fold.first_run;
     std::uint32_t first = 0, operand = 0;
     int items = 0;
-    while (operand < step.count) {
-        const bool merged = fold.run_end[operand] > operand + 1;
-        if (merged || walk.readable(step.first + operand)) {
-            operand = fold.run_end[operand];
+    while (operand < fold.operands) {
+        const bool merged = run_end[operand] > operand + 1;
+        if (merged || walk.readable(fold.first + operand)) {
+            operand = run_end[operand];
             ++items;
             continue;
         }
@@ -55,53 +92,64 @@ Folding::Pass Folding::find(Fold& fold, const Walk& walk) const {
     }
     if (items < 2)
         return {};
-    fold.run_end[first] = operand;
-    return {fold.step, items - 1};
+    run_end[first] = operand;
+    return {fold.step, fold.seconds * (items - 1) * (fold.elements * fold.active)};
 }
 
-Folding::Pass Folding::combine_some(const Walk& walk) {
-    while (first_unfinished_ < folds_.size() && folds_[first_unfinished_].finished)
+RankWork::Pass RankWork::combine_some(const Walk& walk) {
+    while (first_unfinished_ < items_.size() && items_[first_unfinished_].finished)
         ++first_unfinished_;
-    for (std::size_t i = first_unfinished_; i < folds_.size(); ++i) {
-        if (folds_[i].finished)
+    for (std::size_t i = first_unfinished_; i < items_.size(); ++i) {
+        if (items_[i].finished)
             continue;
-        if (const Pass pass = find(folds_[i], walk); pass.step != Walk::none)
+        if (const Pass pass = find(items_[i], walk); pass.step != Walk::none)
             return pass;
     }
     return {};
 }
 
-int Folding::complete(int step) {
-    Fold& fold = fold_of(step);
-    fold.finished = true;
+RankWork::Pass RankWork::complete(int step) {
+    Item& item = *std::ranges::lower_bound(items_, step, {}, &Item::step);
+    item.finished = true;
+    if (item.operands == 0)
+        return {step, item.seconds};
     int items = 0;
-    for (std::uint32_t operand = 0; operand < fold.run_end.size(); ++items)
-        operand = fold.run_end[operand];
-    return items - 1;
+    for (std::uint32_t operand = 0; operand < item.operands; ++items)
+        operand = run_end_[item.first_run + operand];
+    return {step, item.seconds * (items - 1) * item.elements * item.active};
 }
 
 SimulatedRun::SimulatedRun(const Question& question, SimulatedTime world)
     : question_(question), world_(std::move(world)) {
-    std::vector<std::vector<StepOfRank>> mates = match_messages(question.schedule);
-    dependences_.reserve(question.schedule.size());
-    ranks_.reserve(question.schedule.size());
-    for (const Program& each : question.schedule) {
-        dependences_.emplace_back(each);
-        ranks_.emplace_back(each, dependences_.back(), question.association);
-        Rank& own = ranks_.back();
-        own.messages.resize(each.steps.size());
-        const std::vector<StepOfRank> others = std::move(mates[ranks_.size() - 1]);
-        for (std::size_t i = 0; i < others.size(); ++i) {
-            const Step& step = each.steps[i];
+    const int ranks = question.schedule.ranks();
+    MessageMatching matching(ranks);
+    dependences_.reserve(static_cast<std::size_t>(ranks));
+    ranks_.reserve(static_cast<std::size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) {
+        Program program = question.schedule.of(rank);
+        dependences_.emplace_back(program);
+        matching.add(program);
+        Rank& own = ranks_.emplace_back(program, dependences_.back(), question);
+        own.messages.resize(program.steps.size());
+        for (std::size_t i = 0; i < program.steps.size(); ++i) {
+            const Step& step = program.steps[i];
             if (!is_message(step.verb))
                 continue;
-            own.messages[i] = {bytes_of(each, step),
-                               static_cast<std::uint32_t>(step.peer) & most_ranks,
-                               step.verb == Verb::send, 0, others[i].step};
+            Message& message = own.messages[i];
+            message.bytes = bytes_of(question, program, step);
+            message.peer = static_cast<std::uint32_t>(step.peer) & most_ranks;
+            message.is_strided = !is_contiguous(program.regions_of(step));
+            message.sends = step.verb == Verb::send;
         }
-        if (question.timeline)
-            own.posted.resize(each.steps.size());
+        if (question.timeline) {
+            own.posted.resize(program.steps.size());
+            programs_.push_back(std::move(program));
+        }
     }
+    matching.match([this](StepOfRank send, StepOfRank receive) {
+        message(send).step_of_peer = receive.step;
+        message(receive).step_of_peer = send.step;
+    });
 }
 
 void SimulatedRun::begin() {
@@ -117,20 +165,6 @@ void SimulatedRun::advance(int rank) {
         for (int s = walk.next_message(); s != Walk::none; s = walk.next_message())
             post({rank, s});
     } while (work_some(rank));
-}
-
-Bytes SimulatedRun::bytes_of(const Program& program, const Step& step) const {
-    const Bytes bytes = program.bytes_of(step, question_.element_size);
-    const double part = question_.density * active_in(step);
-    return std::max<Bytes>(1, std::llround(static_cast<double>(bytes) * part));
-}
-
-/// The active fraction of a step's elements.
-double SimulatedRun::active_in(const Step& step) const {
-    const std::vector<double>& active = question_.active_by_round;
-    return active.empty()
-               ? 1
-               : active[std::min(static_cast<std::size_t>(step.round), active.size() - 1)];
 }
 
 void SimulatedRun::post(StepOfRank at) {
@@ -193,7 +227,7 @@ void SimulatedRun::spend_next(int rank) {
 
 Seconds SimulatedRun::packing(StepOfRank at) {
     const double each = question_.costs.pack_seconds_per_byte;
-    return each > 0 && !is_contiguous(at) ? each * static_cast<double>(message(at).bytes) : 0;
+    return message(at).is_strided ? each * static_cast<double>(message(at).bytes) : 0;
 }
 
 /// Returns the time until the next call of `spent` for the message in progress.
@@ -203,17 +237,6 @@ Seconds SimulatedRun::cost_of(StepOfRank at) {
     if (!next.sends)
         return costs.receiving(next.bytes) + packing(at);
     return next.has_been(packed) ? costs.sending(next.bytes) : packing(at);
-}
-
-bool SimulatedRun::is_contiguous(StepOfRank at) const {
-    const std::span<const Region> regions = program(at.rank).regions_of(step(at));
-    for (std::size_t i = 0; i < regions.size(); ++i) {
-        const bool joins = i == 0 || (regions[i].buffer == regions[i - 1].buffer &&
-                                      regions[i].offset == regions[i - 1].end());
-        if (!regions[i].contiguous() || !joins)
-            return false;
-    }
-    return true;
 }
 
 /// Ends what `cost_of` charged for the message in progress: a receive, the packing of a send, or
@@ -265,46 +288,24 @@ bool SimulatedRun::work_some(int rank) {
     Rank& own = rank_of(rank);
     if (own.step != Walk::none)
         return false;
-    if (const int next = own.walk.next_work(); next != Walk::none) {
-        const Step& what = step({rank, next});
-        const auto elements = static_cast<double>(what.to.elements());
-        const Costs& costs = question_.costs;
-        if (what.verb == Verb::copy) {
-            const auto size = static_cast<double>(
-                program(rank).element_size(what.to.buffer, question_.element_size));
-            return work_on(rank, next, costs.copy_seconds_per_byte * size * elements, true);
-        }
-        if (what.verb == Verb::compute) {
-            const Elements made = program(rank).elements_of(what);
-            return work_on(rank, next, costs.computing(what.kernel, made), true);
-        }
-        const auto applications = static_cast<double>(own.folding.complete(next));
-        return work_on(rank, next,
-                       costs.seconds_per_application * applications * elements * active_in(what),
-                       true);
-    }
+    if (const int next = own.walk.next_work(); next != Walk::none)
+        return work_on(rank, own.work.complete(next), true);
     if (question_.costs.seconds_per_application == 0)
         return false; // combining costs nothing, so early combining gains nothing
     if (!own.operands_wait)
         return false;
-    const Folding::Pass pass = own.folding.combine_some(own.walk);
+    const RankWork::Pass pass = own.work.combine_some(own.walk);
     own.operands_wait = pass.step != Walk::none;
-    if (!own.operands_wait)
-        return false;
-    const Step& fold = step({rank, pass.step});
-    const double elements = static_cast<double>(fold.to.elements()) * active_in(fold);
-    const auto applications = static_cast<double>(pass.applications);
-    return work_on(rank, pass.step,
-                   question_.costs.seconds_per_application * applications * elements, false);
+    return own.operands_wait && work_on(rank, pass, false);
 }
 
-bool SimulatedRun::work_on(int rank, int step, Seconds seconds, bool ends) {
+bool SimulatedRun::work_on(int rank, const RankWork::Pass& pass, bool ends) {
     Rank& own = rank_of(rank);
-    own.step = step;
+    own.step = pass.step;
     own.step_ends = ends;
     own.step_began = world_.now();
-    if (seconds > 0) {
-        world_.work(rank, Work::step, seconds);
+    if (pass.seconds > 0) {
+        world_.work(rank, Work::step, pass.seconds);
         return false;
     }
     end_work(rank);
@@ -315,7 +316,7 @@ void SimulatedRun::end_work(int rank) {
     Rank& own = rank_of(rank);
     const StepOfRank at{rank, own.step};
     own.step = Walk::none;
-    note(at, activity_of(step(at).verb), own.step_began);
+    note(at, own.step_began);
     if (own.step_ends)
         finish_step(at);
 }
@@ -334,10 +335,8 @@ void SimulatedRun::worked(int rank, Work work) {
 }
 
 void SimulatedRun::finish_message(StepOfRank at) {
-    if (question_.timeline) {
-        note(at, activity_of(step(at).verb),
-             rank_of(at.rank).posted[static_cast<std::size_t>(at.step)]);
-    }
+    if (question_.timeline)
+        note(at, rank_of(at.rank).posted[static_cast<std::size_t>(at.step)]);
     finish_step(at);
 }
 
@@ -348,9 +347,12 @@ void SimulatedRun::finish_step(StepOfRank at) {
     own.done = world_.now();
 }
 
-void SimulatedRun::note(StepOfRank at, Activity activity, Seconds begin) {
-    if (question_.timeline)
-        timeline_.add(program(at.rank), at, activity, begin, world_.now());
+void SimulatedRun::note(StepOfRank at, Seconds begin) {
+    if (!question_.timeline)
+        return;
+    const Program& program = programs_[static_cast<std::size_t>(at.rank)];
+    const Verb verb = program.steps[static_cast<std::size_t>(at.step)].verb;
+    timeline_.add(program, at, activity_of(verb), begin, world_.now());
 }
 
 namespace {
@@ -376,7 +378,8 @@ Simulation SimulatedRun::finish() {
         if (own.walk.done() || ++stuck > most_named)
             continue;
         const StepOfRank at{rank, first_unfinished(own.walk)};
-        waiting += std::string("\n  ") + fault(question_.schedule, at, "waits forever").what();
+        waiting +=
+            std::string("\n  ") + fault(question_.schedule.of(rank), at, "waits forever").what();
     }
     if (stuck > most_named)
         waiting += fmt::format("\n  and {} more", stuck - most_named);

@@ -9,43 +9,46 @@
 #include "sextant/simulate/simulation.hpp"
 
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace sextant::simulate {
 
-/// Tracks which operands of one rank's folds have been combined, like the executor's Folding but
-/// without data.
-class Folding {
+/// The folds, copies and computations of one rank, and which operands of its folds have been
+/// combined, like the executor's Folding but without data.
+class RankWork {
   public:
-    Folding(const Program& program, Association association);
+    RankWork(const Program& program, const Question& question);
 
-    /// A pass over neighbouring operands: `applications` of the operator for each element.
+    /// Some work on a step.
     struct Pass {
         int step = Walk::none;
-        int applications = 0;
+        Seconds seconds = 0;
     };
-    /// Combines neighbouring operands of an unfinished fold; Pass::step is Walk::none if no
-    /// operands can be combined.
+    /// Combines neighbouring operands of an unfinished fold in one pass; Pass::step is Walk::none
+    /// if no operands can be combined.
     Pass combine_some(const Walk& walk);
-
-    /// Combines the rest of a fold whose operands have all arrived; returns the number of
-    /// applications.
-    int complete(int step);
+    /// The rest of a step whose operands have all arrived.
+    Pass complete(int step);
 
   private:
-    /// Combined runs of neighbouring operands; initially each operand is its own run.
-    struct Fold {
+    struct Item {
         int step = 0;
-        std::vector<std::uint32_t> run_end; ///< end of each run, indexed by its first operand
+        std::uint32_t first = 0;    ///< for a fold: index of the first operand's region
+        std::uint32_t operands = 0; ///< 0 for copies and computations, which have one pass
+        std::uint32_t first_run = 0;
         bool finished = false;
+        double elements = 0, active = 1; ///< for a fold
+        Seconds seconds = 0;             ///< for a fold: per application and element
     };
 
-    Pass find(Fold& fold, const Walk& walk) const;
-    Fold& fold_of(int step);
+    Pass find(const Item& fold, const Walk& walk);
 
-    const Program& program_;
-    const Association association_;
-    std::vector<Fold> folds_; ///< in step order
+    Association association_;
+    std::vector<Item> items_; ///< in step order
+    /// Combined runs of neighbouring operands, fold by fold: the end of each run, by its first
+    /// operand. Initially each operand is its own run.
+    std::vector<std::uint32_t> run_end_;
     std::size_t first_unfinished_ = 0;
 };
 
@@ -98,7 +101,8 @@ class SimulatedRun {
     /// A message of a rank, so that events do not have to search its program.
     struct Message {
         Bytes bytes = 0;
-        std::uint32_t peer : 28 = 0;
+        std::uint32_t peer : 27 = 0;
+        std::uint32_t is_strided : 1 = 0; ///< not contiguous in memory
         std::uint32_t sends : 1 = 0;
         std::uint32_t state : 3 = 0; ///< of a send
         int step_of_peer = -1;
@@ -108,17 +112,20 @@ class SimulatedRun {
         StepOfRank mate() const { return {static_cast<int>(peer), step_of_peer}; }
     };
     const Message& message_of(StepOfRank at) const {
-        return ranks_[static_cast<std::size_t>(at.rank)]
-            .messages[static_cast<std::size_t>(at.step)];
+        return messages_of(at.rank)[static_cast<std::size_t>(at.step)];
+    }
+    /// By step; empty for other steps.
+    std::span<const Message> messages_of(int rank) const {
+        return ranks_[static_cast<std::size_t>(rank)].messages;
     }
 
   private:
     struct Rank {
-        Rank(const Program& program, const Dependences& dependences, Association association)
-            : walk(program, dependences), folding(program, association) {}
+        Rank(const Program& program, Dependences& dependences, const Question& question)
+            : walk(program, dependences, dependences.take_needs()), work(program, question) {}
 
         Walk walk;
-        Folding folding;
+        RankWork work;
         std::vector<Message> messages; ///< by step
         /// Sends and receives to process. A send is packed and handed over; if ranks wait while
         /// sending, it enters the network only when no other message of this rank travels.
@@ -135,19 +142,10 @@ class SimulatedRun {
         Seconds done = 0;
     };
 
-    const Program& program(int rank) const {
-        return question_.schedule[static_cast<std::size_t>(rank)];
-    }
-    const Step& step(StepOfRank at) const {
-        return program(at.rank).steps[static_cast<std::size_t>(at.step)];
-    }
     Rank& rank_of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     Message& message(StepOfRank at) {
         return rank_of(at.rank).messages[static_cast<std::size_t>(at.step)];
     }
-    Bytes bytes_of(const Program& program, const Step& step) const;
-    double active_in(const Step& step) const;
-
     void advance(int rank);
     void post(StepOfRank at);
     void spend(StepOfRank at);
@@ -158,18 +156,18 @@ class SimulatedRun {
     void get_ready(StepOfRank send, State what);
     Seconds packing(StepOfRank at);
     Seconds cost_of(StepOfRank at);
-    bool is_contiguous(StepOfRank at) const;
     bool work_some(int rank);
-    bool work_on(int rank, int step, Seconds seconds, bool ends);
+    bool work_on(int rank, const RankWork::Pass& pass, bool ends);
     void end_work(int rank);
     void finish_message(StepOfRank at);
     void finish_step(StepOfRank at);
-    void note(StepOfRank at, Activity activity, Seconds begin);
+    void note(StepOfRank at, Seconds begin);
 
     const Question& question_;
     const SimulatedTime world_;
     std::vector<Dependences> dependences_;
     std::vector<Rank> ranks_;
+    Schedule programs_; ///< only for a timeline
     Timeline timeline_;
 };
 

@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/machine/installation.hpp"
+#include "sextant/model/event_queue.hpp"
 #include "sextant/model/link_contention.hpp"
 #include "sextant/simulate/platform.hpp"
 #include "sextant/simulate/simulated_ranks.hpp"
@@ -11,11 +12,8 @@
 #include "sextant/simulate/wormholes.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <filesystem>
-#include <limits>
 #include <optional>
-#include <queue>
 #include <vector>
 
 #include <fmt/format.h>
@@ -52,26 +50,6 @@ constexpr Elements work_of_event = 64; // for check_cancelled()
 /// duration.
 constexpr double together = .005;
 
-/// An event. Events at the same time are handled in the order in which they were scheduled.
-struct Foreseen {
-    enum Kind : std::uint8_t { setting_out, arriving, message_handled, step_worked };
-
-    Seconds time = 0;
-    std::uint32_t order = 0;
-    std::uint32_t kind : 2 = 0;
-    std::uint32_t what : 30 = 0; ///< the number of the step that sends, or of the rank that works;
-                                 ///< larger schedules do not fit in memory
-
-    bool operator<(const Foreseen& other) const { // earliest first in a priority queue
-        return other.key() < key();
-    }
-
-  private:
-    __extension__ using Key = unsigned __int128;
-    /// The bits of a time sort as the time does. Faster to compare than two numbers.
-    Key key() const { return Key{std::bit_cast<std::uint64_t>(time)} << 32 | order; }
-};
-
 /// Runs a SimulatedRun on Sextant's own simulated clock.
 class Clock {
   public:
@@ -80,12 +58,11 @@ class Clock {
           wires_(wires_of(platform)),
           sharing_(wires_, together),
           core_of_(cores_of(question, platform)),
-          processors_(question.schedule.size(),
+          processors_(static_cast<std::size_t>(question.schedule.ranks()),
                       {[this] { return now_; },
                        [this](Seconds time, const TimedWork& timed) {
                            foresee(time,
-                                   timed.work == Work::message ? Foreseen::message_handled
-                                                               : Foreseen::step_worked,
+                                   timed.work == Work::message ? message_handled : step_worked,
                                    static_cast<std::uint32_t>(timed.rank));
                        },
                        [this](int rank, Work work) { play_.worked(rank, work); }}),
@@ -94,9 +71,9 @@ class Clock {
                            [this](int rank, Work work, Seconds seconds) {
                                processors_.begin(rank, work, seconds);
                            }}) {
-        for (const Program& program : question.schedule) {
+        for (int rank = 0; rank < question.schedule.ranks(); ++rank) {
             first_steps_.push_back(first_steps_.back() +
-                                   static_cast<std::uint32_t>(program.steps.size()));
+                                   static_cast<std::uint32_t>(play_.messages_of(rank).size()));
         }
         if (platform.wormhole_packet > 0)
             wormholes_.emplace(wires_, platform.wormhole_packet);
@@ -110,9 +87,11 @@ class Clock {
     }
 
   private:
+    enum Kind : std::uint32_t { setting_out, arriving, message_handled, step_worked };
+
     static std::vector<int> cores_of(const Question& question, const Platform& platform) {
-        return place_on_cores(platform.network, question.order,
-                              static_cast<int>(question.schedule.size()), question.platform);
+        return place_on_cores(platform.network, question.order, question.schedule.ranks(),
+                              question.platform);
     }
 
     int core(int rank) const { return core_of_[static_cast<std::size_t>(rank)]; }
@@ -123,43 +102,48 @@ class Clock {
                static_cast<std::uint32_t>(at.step);
     }
     StepOfRank step_of(std::uint32_t number) const {
-        const auto next = std::ranges::upper_bound(first_steps_, number);
-        return {static_cast<int>(next - first_steps_.begin()) - 1,
-                static_cast<int>(number - *(next - 1))};
+        // Most ranks have about the same number of steps.
+        std::size_t rank = std::size_t{number} * (first_steps_.size() - 1) / first_steps_.back();
+        if (number < first_steps_[rank] || number >= first_steps_[rank + 1]) {
+            const auto next = std::ranges::upper_bound(first_steps_, number);
+            rank = static_cast<std::size_t>(next - first_steps_.begin()) - 1;
+        }
+        return {static_cast<int>(rank), static_cast<int>(number - first_steps_[rank])};
     }
 
-    void foresee(Seconds time, Foreseen::Kind kind, std::uint32_t what) {
-        foreseen_.push({time, count_++, kind, what & 0x3fff'ffff});
+    /// `what`: the number of the step that sends, or the rank that works. Schedules with more than
+    /// 2^30 steps do not fit in memory.
+    void foresee(Seconds time, Kind kind, std::uint32_t what) {
+        foreseen_.push(time, what << 2 | kind);
     }
 
     bool happen_next() {
-        constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
-        const Seconds next_in_network = wormholes_ ? wormholes_->next() : sharing_.next();
-        if (next_in_network < (foreseen_.empty() ? never : foreseen_.top().time)) {
+        const Seconds next = foreseen_.next(),
+                      next_in_network = wormholes_ ? wormholes_->next() : sharing_.next();
+        if (next_in_network < next) {
             for (const model::Arrival& each : wormholes_ ? wormholes_->pass() : sharing_.pass())
-                foresee(std::max(now_, each.time), Foreseen::arriving,
+                foresee(std::max(now_, each.time), arriving,
                         travelling_[static_cast<std::size_t>(each.message)]);
             return true;
         }
         if (foreseen_.empty())
             return false;
-        const Foreseen next = foreseen_.top();
-        foreseen_.pop();
-        now_ = next.time;
-        happen(next);
+        now_ = next;
+        const std::uint32_t event = foreseen_.pop();
+        happen(static_cast<Kind>(event & 3), event >> 2);
         return true;
     }
 
-    void happen(const Foreseen& now) {
-        switch (now.kind) {
-        case Foreseen::setting_out:
-            return set_out(step_of(now.what));
-        case Foreseen::arriving:
-            return play_.arrived(step_of(now.what));
-        case Foreseen::message_handled:
-            return processors_.end({static_cast<int>(now.what), Work::message});
-        case Foreseen::step_worked:
-            return processors_.end({static_cast<int>(now.what), Work::step});
+    void happen(Kind kind, std::uint32_t what) {
+        switch (kind) {
+        case setting_out:
+            return set_out(step_of(what));
+        case arriving:
+            return play_.arrived(step_of(what));
+        case message_handled:
+            return processors_.end({static_cast<int>(what), Work::message});
+        case step_worked:
+            return processors_.end({static_cast<int>(what), Work::step});
         }
     }
 
@@ -170,8 +154,7 @@ class Clock {
         Seconds latency = 0;
         for (const int link : path_)
             latency += platform_.network.links[static_cast<std::size_t>(link)].latency;
-        foresee(now_ + latency, path_.empty() ? Foreseen::arriving : Foreseen::setting_out,
-                number_of(at));
+        foresee(now_ + latency, path_.empty() ? arriving : setting_out, number_of(at));
     }
 
     void set_out(StepOfRank send) {
@@ -191,8 +174,7 @@ class Clock {
     std::optional<Wormholes> wormholes_;
     const std::vector<int> core_of_;
     Processors processors_;
-    std::priority_queue<Foreseen> foreseen_;
-    std::uint32_t count_ = 0;
+    model::EventQueue foreseen_;
     std::vector<std::uint32_t> first_steps_ = {0}; ///< by rank: the number of its first step
     std::vector<std::uint32_t>
         travelling_; ///< by message number of `sharing_`: the step that sends

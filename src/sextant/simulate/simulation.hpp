@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/schedule/program.hpp"
+#include "sextant/schedule/programs.hpp"
 #include "sextant/schedule/trace.hpp"
 #include "sextant/simulate/platform.hpp"
 
@@ -12,7 +12,7 @@ namespace sextant::simulate {
 
 /// A simulation task: one run of a schedule on a machine that need not exist.
 struct Question {
-    const Schedule& schedule;
+    Programs schedule; ///< a rank's program is made at the start, and again for errors
     /// A platform file: SimGrid's XML, or the JSON described in docs/platform.md.
     std::string platform;
     /// Hosts by name, filled one after another with one rank per core. If empty: all hosts, in the

@@ -107,9 +107,9 @@ void put_failure(Channel& to, Ending ending, std::string_view path, std::string_
 
 void put_question(Channel& to, const Question& question) {
     to.put(protocol());
-    to.put(question.schedule.size());
-    for (const Program& program : question.schedule)
-        put_program(to, program);
+    to.put(question.schedule.ranks());
+    for (int rank = 0; rank < question.schedule.ranks(); ++rank)
+        put_program(to, question.schedule.of(rank));
     to.put(question.platform);
     put_order(to, question.order);
     to.put(question.element_size);
@@ -125,7 +125,7 @@ ArrivedQuestion get_question(Channel& from) {
         throw Error(
             fmt::format("sextant-simgrid is '{}', expected '{}', the version that started it",
                         protocol(), theirs));
-    auto schedule = std::make_unique<Schedule>(from.get<std::size_t>());
+    auto schedule = std::make_unique<Schedule>(static_cast<std::size_t>(from.get<int>()));
     for (Program& program : *schedule)
         program = get_program(from);
     Question question{.schedule = *schedule, .platform = from.get_text()};

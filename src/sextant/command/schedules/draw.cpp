@@ -58,14 +58,14 @@ int run_draw(const DrawCommand& command, const Call&) {
     const NamedSchedule made = make_schedule(request);
     if (command.output.ends_with(".json")) {
         write_text(command.output,
-                   sextant::json_of(ScheduleFile{made.schedule, made.kind, made.commutative}));
+                   sextant::json_of(ScheduleFile{made.schedule(), made.kind, made.commutative}));
         return 0;
     }
     report::DrawOptions options;
     options.title = made.title;
     options.subtitle = fmt::format("{} ranks, {} elements", made.ranks(), made.elements);
     write_text(command.output,
-               with_errors_of(request, [&] { return report::draw(made.schedule, options); }));
+               with_errors_of(request, [&] { return report::draw(made.schedule(), options); }));
     return 0;
 }
 

@@ -84,8 +84,11 @@ NamedSchedule read_schedule(const std::string& path) {
     }
     Claim claim = claim_of(file);
     const std::string name = std::filesystem::path(path).stem();
-    return {name, name,       std::move(file.schedule), std::move(claim),
-            {},   file.claim, file.commutative,         elements};
+    const auto ranks = static_cast<int>(file.schedule.size());
+    const auto program = [schedule = std::make_shared<const Schedule>(std::move(file.schedule))](
+                             int rank) { return (*schedule)[static_cast<std::size_t>(rank)]; };
+    return {name, name,       {ranks, program}, std::move(claim),
+            {},   file.claim, file.commutative, elements};
 }
 
 bool is_meant(const Configuration& configuration, const ScheduleRequest& request) {
@@ -167,19 +170,22 @@ NamedSchedule make_schedule(const ScheduleRequest& request) {
     return made;
 }
 
-Schedule all_programs(const ScheduleRequest& request, std::string_view title,
-                      const std::function<Program(int rank)>& program) {
-    std::int64_t messages = 0;
-    return sextant::make_schedule(request.ranks, [&](int rank) {
+Programs all_programs(const ScheduleRequest& request, std::string_view title,
+                      std::function<Program(int rank)> program) {
+    const auto made_since_first = [ranks = request.ranks, title = std::string(title),
+                                   program = std::move(program),
+                                   messages = std::int64_t{0}](int rank) mutable {
         Program made = program(rank);
+        messages = rank == 0 ? 0 : messages;
         messages += std::ranges::count(made.steps, Verb::send, &Step::verb);
         if (messages <= most_messages)
             return made;
         throw InvalidTask(
             fmt::format("{} on {} ranks has more than {} messages, too many to hold at once; use "
                         "fewer ranks, or an algorithm with fewer messages",
-                        title, request.ranks, report::grouped(most_messages)));
-    });
+                        title, ranks, report::grouped(most_messages)));
+    };
+    return {request.ranks, made_since_first};
 }
 
 } // namespace sextant::command

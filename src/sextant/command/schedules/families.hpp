@@ -6,7 +6,7 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/grid.hpp"
-#include "sextant/schedule/program.hpp"
+#include "sextant/schedule/programs.hpp"
 #include "sextant/schedule/prove.hpp"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace sextant::command {
 struct NamedSchedule {
     std::string algorithm; ///< name within the family
     std::string title;     ///< name and tuning
-    Schedule schedule;
+    Programs programs;
     Claim claim;
     std::optional<Grid> grid; ///< grid of processors, if groups of ranks are submachines of it
     /// The collective operation, if the claim is that of a schedule file.
@@ -31,7 +31,11 @@ struct NamedSchedule {
     bool commutative = false;
     Elements elements = 0; ///< size of the data
 
-    int ranks() const { return static_cast<int>(schedule.size()); }
+    int ranks() const { return programs.ranks(); }
+    /// Makes the programs of all ranks.
+    Schedule schedule() const {
+        return sextant::make_schedule(ranks(), [this](int rank) { return programs.of(rank); });
+    }
 };
 
 /// An algorithm as listed by `list`.
@@ -77,8 +81,8 @@ auto with_errors_of(const ScheduleRequest& request, Use use) {
 }
 
 /// The maximum number of messages of a schedule. Schedules are held in memory, with about half a
-/// kilobyte and some microseconds per message. Making a larger schedule throws InvalidTask before
-/// the schedule is complete.
+/// kilobyte and some microseconds per message. Making the programs of a larger schedule, from rank
+/// 0 on, throws InvalidTask.
 inline constexpr std::int64_t most_messages = 2'000'000;
 
 /// Makes or reads one schedule: that of a file, or of the named algorithm, or of the default
@@ -119,10 +123,10 @@ struct Family {
     }
 };
 
-/// Returns the programs of all ranks. Throws InvalidTask as soon as they have more than
-/// `most_messages` messages.
-Schedule all_programs(const ScheduleRequest& request, std::string_view title,
-                      const std::function<Program(int rank)>& program);
+/// Returns the programs of all ranks, which throw InvalidTask once those made since rank 0 have
+/// more than `most_messages` messages.
+Programs all_programs(const ScheduleRequest& request, std::string_view title,
+                      std::function<Program(int rank)> program);
 
 Family compositing_family();
 Family scan_family();   ///< each scan, inclusive and exclusive; its native form first

@@ -50,7 +50,7 @@ NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
         title += fmt::format(", {} {}", algorithm.parameter, *value);
     if (grid.columns > 1)
         title += fmt::format(", {}x{} processors", grid.columns, grid.rows);
-    const auto program = [&](int rank) {
+    const auto program = [=](int rank) {
         return value ? algorithm.program_with(grid, rank, *value) : algorithm.program(grid, rank);
     };
     NamedSchedule made{name, title, all_programs(request, title, program), algorithm.claim(grid),
@@ -77,7 +77,7 @@ NamedSchedule linear_gather(const ScheduleRequest& request) {
     };
     return named(
         "linear-gather", "linear-gather", request,
-        [&](int rank) { return collective::flat_gather(blocks, rank); }, std::move(claim));
+        [=](int rank) { return collective::flat_gather(blocks, rank); }, std::move(claim));
 }
 
 } // namespace
@@ -107,7 +107,7 @@ NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
     const std::string title = compositing::Configuration{&algorithm, tuning}.text();
     NamedSchedule made = named(
         algorithm.name, title, request,
-        [&](int rank) {
+        [=](int rank) mutable {
             seat.rank = rank;
             return compositing::program(algorithm, seat, tuning);
         },
@@ -233,7 +233,7 @@ NamedSchedule halo_schedule(const HaloExchange& exchange, const ScheduleRequest&
     const std::string title =
         fmt::format("{}, {}x{} tiles", exchange.name, grid.columns, grid.rows);
     return named(
-        exchange.name, title, request, [&](int rank) { return exchange.program(grid, rank); },
+        exchange.name, title, request, [=](int rank) { return exchange.program(grid, rank); },
         claim_of(exchange, grid));
 }
 
@@ -244,7 +244,7 @@ NamedSchedule stencil_schedule(const ScheduleRequest& request) {
     const std::string title =
         fmt::format("stencil, {}x{} tiles", stencil.grid.columns, stencil.grid.rows);
     return named(
-        "stencil", title, request, [&](int rank) { return halo::stencil(stencil, rank); },
+        "stencil", title, request, [=](int rank) { return halo::stencil(stencil, rank); },
         halo::claim(stencil));
 }
 
@@ -256,7 +256,7 @@ NamedSchedule redistribution_schedule(const ScheduleRequest& request) {
         fmt::format("redistribution, strips to {}x{} tiles", to.columns, to.rows);
     return named(
         "redistribution", title, request,
-        [&](int rank) { return halo::redistribution(from, to, rank); },
+        [=](int rank) { return halo::redistribution(from, to, rank); },
         halo::redistribution_claim(from, to));
 }
 
@@ -287,7 +287,7 @@ NamedSchedule merging_schedule(const contour::Pattern& pattern, const ScheduleRe
     const std::string title = fmt::format("{}, {}x{} tiles", pattern.name, grid.columns, grid.rows);
     return named(
         pattern.name, title, request,
-        [&](int rank) { return contour::program(pattern, grid, rank); },
+        [=](int rank) { return contour::program(pattern, grid, rank); },
         contour::claim(pattern, grid));
 }
 
@@ -312,7 +312,7 @@ NamedSchedule scan_schedule(const scan::Algorithm& algorithm, const scan::Tuning
         fmt::format("{}, {}", scan::to_text(algorithm, tuning), scan::name(form));
     NamedSchedule made = named(
         algorithm.name, title, request,
-        [&](int rank) { return scan::program(algorithm, task, tuning, rank); }, scan::claim(task));
+        [=](int rank) { return scan::program(algorithm, task, tuning, rank); }, scan::claim(task));
     made.kind =
         form == scan::Form::inclusive ? CollectiveKind::scan : CollectiveKind::exclusive_scan;
     return made;
@@ -326,7 +326,7 @@ NamedSchedule series_schedule(const scan::Strategy& strategy, const scan::Global
         fmt::format("{} over {}", strategy.name, scan::to_text(global.algorithm, global.tuning));
     return named(
         strategy.name, title, request,
-        [&](int rank) { return scan::program(strategy, series, global, rank); },
+        [=](int rank) { return scan::program(strategy, series, global, rank); },
         scan::claim(series));
 }
 

@@ -75,7 +75,7 @@ std::vector<report::Recording> recordings_of(const std::vector<Answer>& answers,
             continue; // the model refused, or is a superstep model without a timeline
         all.push_back({.name = fmt::format("{} by {}", made.title, answer.model->name),
                        .origin = report::Origin::predicted,
-                       .ranks = static_cast<int>(made.schedule.size()),
+                       .ranks = made.ranks(),
                        .element_size = element_size,
                        .trace = answer.prediction.timeline});
     }
@@ -181,7 +181,8 @@ int run_predict(const PredictCommand& command, const Call&) {
     if (!known.profile.find_operator(command.operator_name, command.element))
         kernel::find_family(command.operator_name); // throws if the operator is unknown
     const bool timeline = !command.trace.empty() || !reports.report.empty();
-    const model::Question question{.schedule = made.schedule,
+    const Schedule schedule = made.schedule();
+    const model::Question question{.schedule = schedule,
                                    .machine = known.profile,
                                    .element_size = command.element_size,
                                    .operator_name = command.operator_name,

@@ -147,7 +147,7 @@ std::vector<ScheduleRequest> requests_for(const ProveCommand& command, int ranks
 void check_file(const std::string& path, const NamedSchedule& made) {
     constexpr double most = 1 << 24;
     double elements = 0;
-    for (const Program& program : made.schedule) {
+    for (const Program& program : made.schedule()) {
         for (const BufferSpec& buffer : program.buffers)
             elements += static_cast<double>(buffer.size);
         for (const Region& region : program.regions)
@@ -228,7 +228,7 @@ Tallies prove_all(const ProveCommand& command) {
                 const NamedSchedule made = configuration.make(request);
                 if (is_file(request))
                     check_file(request.family, made);
-                const Proof proof = prove(made.schedule, made.claim);
+                const Proof proof = prove(made.schedule(), made.claim);
                 const std::string where =
                     is_file(request) ? request.family
                                      : fmt::format("{} at {} ranks, {} elements", made.title,

@@ -132,7 +132,7 @@ simulate::Costs costs_from(const SimulateCommand& command, const NamedSchedule& 
 report::Recording recording_of(const NamedSchedule& made, Bytes element_size, const Trace& trace) {
     return {.name = made.title,
             .origin = report::Origin::simulated,
-            .ranks = static_cast<int>(made.schedule.size()),
+            .ranks = made.ranks(),
             .element_size = element_size,
             .trace = trace};
 }
@@ -175,7 +175,7 @@ std::string json_text(const SimulateCommand& command, const NamedSchedule& made,
     return to_json(results_of("simulate")
                        .include({{"family", command.request.family},
                                  {"algorithm", made.title},
-                                 {"ranks", made.schedule.size()},
+                                 {"ranks", made.ranks()},
                                  {"elements", made.elements},
                                  {"element_size", question.element_size},
                                  {"platform", question.platform},
@@ -192,7 +192,7 @@ std::string plain_text(const NamedSchedule& made, const simulate::Question& ques
     std::string text = fmt::format(
         "{} on {} of {}, operands combined {}\n{} per run, {:.4g} runs per second; the first rank "
         "finishes after {}\n",
-        made.title, report::counted(std::ssize(made.schedule), "rank"), called(question),
+        made.title, report::counted(made.ranks(), "rank"), called(question),
         name(question.association), report::to_text(run.seconds), 1 / run.seconds,
         report::to_text(*first));
     if (question.costs.seconds_per_application == 0)
@@ -224,7 +224,7 @@ int run_simulate(const SimulateCommand& command, const Call&) {
     std::vector<simulate::OrderedHost> order;
     if (!command.order.empty())
         order = simulate::read_order(machine::shared_file(simulate::orders, command.order));
-    const simulate::Question question{.schedule = made.schedule,
+    const simulate::Question question{.schedule = made.programs,
                                       .platform = platform,
                                       .order = std::move(order),
                                       .element_size = command.element_size,

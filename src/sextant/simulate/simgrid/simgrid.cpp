@@ -91,7 +91,7 @@ class Simulator {
   public:
     Simulator(const Question& question, std::vector<s4u::Host*> host_of)
         : hosts_(std::move(host_of)),
-          processors_(question.schedule.size(),
+          processors_(static_cast<std::size_t>(question.schedule.ranks()),
                       {s4u::Engine::get_clock,
                        [this](Seconds time, const TimedWork& timed) {
                            Timer::set(time, [this, timed] { processors_.end(timed); });
@@ -216,9 +216,9 @@ std::vector<s4u::Host*> hosts_of(const s4u::Engine& engine, const Question& ques
     for (const s4u::Host* host : engine.get_all_hosts())
         rooms.push_back({host->get_name(), host->get_core_count()});
     sort_naturally(rooms);
-    const auto ranks = static_cast<int>(question.schedule.size());
     std::vector<s4u::Host*> hosts;
-    for (const int room : place(rooms, question.order, ranks, question.platform))
+    for (const int room :
+         place(rooms, question.order, question.schedule.ranks(), question.platform))
         hosts.push_back(engine.host_by_name(rooms[static_cast<std::size_t>(room)].host));
     return hosts;
 }
@@ -226,7 +226,8 @@ std::vector<s4u::Host*> hosts_of(const s4u::Engine& engine, const Question& ques
 /// Refuses a platform that has no route for a message: SimGrid would abort.
 void check_routes(const Question& question, const std::vector<s4u::Host*>& host_of) {
     for (std::size_t rank = 0; rank < host_of.size(); ++rank) {
-        for (const Step& step : question.schedule[rank].steps) {
+        const Program program = question.schedule.of(static_cast<int>(rank));
+        for (const Step& step : program.steps) {
             const auto peer = static_cast<std::size_t>(step.peer);
             if (step.verb != Verb::send || peer >= host_of.size())
                 continue;
@@ -256,9 +257,8 @@ Simulation simulate_here(const Question& question, const std::optional<Platform>
     s4u::Engine engine(&count, arguments);
     set_up();
     if (platform) {
-        const auto ranks = static_cast<int>(question.schedule.size());
-        const std::vector<int> cores =
-            place_on_cores(platform->network, question.order, ranks, question.platform);
+        const std::vector<int> cores = place_on_cores(platform->network, question.order,
+                                                      question.schedule.ranks(), question.platform);
         return Simulator(question, build_world(*platform, cores)).run(engine);
     }
     check_platform(question.platform);
