@@ -196,9 +196,9 @@ void measure_crowding(const Communicator& communicator, const RankLayout& layout
                       machine::Profile& profile, Seconds budget) {
     if (!is_crowded(profile, layout.nodes, layout.reads_all))
         return;
-    std::vector<Elements> sizes{1 << 10, 1 << 14, 1 << 16};
+    std::vector<Elements> sizes{1 << 10, 1 << 14};
     if (budget >= .1)
-        sizes.push_back(1 << 18);
+        sizes.insert(sizes.end(), {1 << 16, 1 << 18});
     for (const TimedFrame& frame :
          time_frames(communicator, profile, layout.reads_all, sizes, budget / 12))
         profile.crowding.push_back(
