@@ -16,9 +16,8 @@
 
 namespace sextant {
 
-using Clock = std::chrono::steady_clock;
-
 int looks_before_sleep() {
+    using Clock = std::chrono::steady_clock;
     static const int looks = [] {
         constexpr int pauses = 64, tries = 3, least = 2000, most = 100'000;
         constexpr std::chrono::microseconds spinning{200};
@@ -36,6 +35,7 @@ int looks_before_sleep() {
 }
 
 bool Yielding::yield() {
+    using Clock = std::chrono::steady_clock;
     constexpr std::chrono::microseconds long_for_a_rank{500};
     constexpr int sleeps_after = 256;
     if (sleeps_left_ > 0) {
