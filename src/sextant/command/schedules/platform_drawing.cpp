@@ -23,7 +23,7 @@ constexpr double page = 1000, margin = 24;
 constexpr int most_in_row = 144, most_in_grid = 32;
 
 /// A row of marks, each of which stands for one vertex of the network or for several in sequence.
-struct Row {
+struct MarkRow {
     std::string what; ///< kind of the marks
     int first = 0, vertices = 0;
     int merged = 1;        ///< vertices per mark
@@ -56,11 +56,11 @@ struct Panel {
     double distance = 100;   ///< of rows
     double most_step = page; ///< the largest distance of the marks in a row
     double bulge = 0.5;      ///< of arcs between distant marks, per distance
-    std::vector<Row> rows = {};
+    std::vector<MarkRow> rows = {};
     std::vector<Mark> marks = {};
     std::map<std::pair<int, int>, Bundle> bundles = {}; ///< by marks
 
-    void add(Row row) {
+    void add(MarkRow row) {
         const int count = row.vertices / row.merged, group = count / row.groups;
         const double gap = 0.25 * group, all = count + (row.groups - 1) * gap;
         const double step = std::min((page - 2 * margin) / all, most_step);
@@ -77,7 +77,7 @@ struct Panel {
     }
     /// The mark of a vertex; -1 if it is not drawn.
     int mark_of(int vertex) const {
-        for (const Row& row : rows) {
+        for (const MarkRow& row : rows) {
             if (vertex >= row.first && vertex < row.first + row.vertices)
                 return row.mark + (vertex - row.first) / row.merged;
         }
@@ -256,7 +256,7 @@ class Drawing {
                 speeds[bundle.text()] = speed;
                 least = std::min(least, speed);
             }
-            for (const Row& row : panel.rows) {
+            for (const MarkRow& row : panel.rows) {
                 kinds[row.what] = {circle(row.what, 9, 6, 5), row.what};
                 if (row.merged > 1 && row.what != "group" && row.what != "plane")
                     notes_.insert("A mark stands for " + counted(row.merged, row.what));
