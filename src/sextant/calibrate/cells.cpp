@@ -134,12 +134,13 @@ void add_over(CellLevels& levels) {
 /// otherwise the time that a send takes from the sender's own receive.
 void add_exchanges(std::vector<Cell>& cells, bool lending) {
     constexpr Bytes pixel = 16;
-    for (const Elements pixels :
-         {Elements{1}, Elements{64}, kibi / 4, kibi, 4 * kibi, 8 * kibi, 16 * kibi, 32 * kibi,
-          64 * kibi, 128 * kibi, 256 * kibi, 512 * kibi}) {
-        const bool needed = pixels != 8 * kibi && pixels != 32 * kibi && pixels != 512 * kibi;
-        if (lending ? pixels == kibi / 4 : !needed)
-            continue;
+    const std::vector<Elements> sizes =
+        lending ? std::vector<Elements>{1,          64,         kibi,      4 * kibi,
+                                        8 * kibi,   16 * kibi,  32 * kibi, 64 * kibi,
+                                        128 * kibi, 256 * kibi, 512 * kibi}
+                : std::vector<Elements>{1,         64,        256,        kibi,      4 * kibi,
+                                        16 * kibi, 64 * kibi, 128 * kibi, 256 * kibi};
+    for (const Elements pixels : sizes) {
         cells.push_back(lent(pixels * pixel));
         cells.push_back(pass("over", "f32", pixels, 2));
     }
@@ -197,10 +198,10 @@ void tidy(CellLevels& levels, const CellOptions& options) {
             cell.in_place =
                 !options.lending && (cell.kind == Kind::pass || cell.strategy == Strategy::lending);
         std::erase_if(level, [&](const Cell& cell) {
-            const bool large = cell.kind == Kind::pass && cell.elements * (cell.operands + 1) *
-                                                                  operator_of(cell).element.size >
-                                                              options.memory;
-            return large || !seen.insert(cell).second;
+            if (cell.kind == Kind::pass && (cell.operands + 1) * cell.elements >
+                                               options.memory / operator_of(cell).element.size)
+                return true;
+            return !seen.insert(cell).second;
         });
     }
 }

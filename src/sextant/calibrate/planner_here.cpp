@@ -35,7 +35,7 @@ namespace {
 
 using FileClock = std::filesystem::file_time_type::clock;
 
-constexpr int probe_version = 3;
+constexpr int probe_version = 4;
 constexpr std::chrono::hours most_age{30 * 24}, most_age_if_busy{1};
 
 /// The ranks and transport that a probe is valid for.
@@ -198,7 +198,7 @@ double slowdown_since(const Communicator& communicator, const Profile* profile,
         return 1;
     constexpr int tries = 3;
     double slowdown = 1;
-    for (int i = 0; i < tries && (i == 0 || slowdown > 1); ++i) { // others only add time
+    for (int i = 0; i < tries && (i == 0 || slowdown > 1); ++i) { // other programs only add time
         const Seconds now = probe_state(communicator);
         const double measured = now > 0 ? std::exp2(std::trunc(2 * std::log2(now / then)) / 2) : 1;
         slowdown =
