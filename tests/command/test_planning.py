@@ -425,7 +425,7 @@ class Probes(CommandTest):
         # A file that is damaged, of another version or of another machine is replaced by a new probe.
         whole = file.read_text()
         at = whole.index('"probe"')
-        for spoilt in (whole[:300], whole[:at] + whole[at:].replace('"version": 3', '"version": 99'),
+        for spoilt in (whole[:300], whole[:at] + whole[at:].replace('"version": ', '"version": 9'),
                        whole.replace("ranks by threads; ", "ranks by threads; elsewhere")):
             self.assertNotEqual(spoilt, whole)
             file.write_text(spoilt)
