@@ -32,6 +32,7 @@ Profile full_profile() {
     p.name = "two cores";
     p.host = "host", p.topology = "one socket", p.transport = "vader", p.cores = 2;
     p.mpi = "Open MPI", p.mpi_version = "4.1.4";
+    p.provisional = true;
     p.state = "fast", p.state_probe = {2e-7, 1.9e-7, 2.1e-7, 500};
     p.origin = {"2026-01-02", "medians of 5 launches"};
     LinkCosts link;

@@ -6,6 +6,7 @@
 #include "sextant/lab/mpi_baselines.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ std::set<std::string> baselines_in(const lab::CollectiveResults& results) {
 
 /// The race is decided by times, so only the report of both is tested.
 TEST(Mpi, a_collective_measures_mpi_and_keeps_one_of_both) {
+    const char* const setting = std::getenv("SEXTANT_PROBE");
+    const std::string before = setting ? setting : "";
+    unsetenv("SEXTANT_PROBE");
     on_group(3, [](const Communicator& communicator) {
         const Collective chosen(communicator, {CollectiveKind::all_to_all, {64}});
         const CollectivePlan& plan = chosen.plan();
@@ -67,6 +71,19 @@ TEST(Mpi, a_collective_measures_mpi_and_keeps_one_of_both) {
             EXPECT_GT(mpi->raced, 0);
             EXPECT_THAT(plan.reason, testing::HasSubstr("raced over"));
         } // else the machine was too busy for a race
+    });
+    setenv("SEXTANT_PROBE", before.c_str(), 1);
+}
+
+TEST(Mpi, a_collective_measures_nothing_if_probing_is_off) {
+    on_group(2, [](const Communicator& communicator) {
+        const Collective chosen(communicator, {CollectiveKind::all_to_all, {64}},
+                                {.probing = planner::Probing::off});
+        EXPECT_NE(chosen.plan().text(), "mpi");
+        const auto of_mpi = std::ranges::count_if(
+            chosen.plan().alternatives,
+            [](const auto& each) { return each.remark == "not measured: probing is off"; });
+        EXPECT_EQ(of_mpi, communicator.rank() == 0 ? 1 : 0);
     });
 }
 

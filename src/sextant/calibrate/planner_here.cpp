@@ -147,10 +147,6 @@ std::string_view probe_setting() {
     return value ? value : "";
 }
 
-bool is_forbidden() {
-    return probe_setting() == "off";
-}
-
 /// Returns the budget of one probe, the same on all ranks: rank 0's setting, if it is a number of
 /// seconds; otherwise a tenth of the time of the work, within limits. The upper limit is lower for
 /// processes, because they may probe two transports to compare them. Collective.
@@ -182,7 +178,7 @@ std::string day_of(const Profile& profile) {
 /// True if a profile cannot be preferred to a probe of these ranks: many of its values did not
 /// converge, or it lacks the costs of ranks that take turns on cores.
 bool is_poor(const Profile& profile, const std::vector<int>& nodes, bool reads_all) {
-    return profile.name.find("provisional") != std::string::npos ||
+    return profile.provisional ||
            (profile.crowding.empty() && is_crowded(profile, nodes, reads_all));
 }
 
@@ -226,6 +222,7 @@ std::shared_ptr<planner::Planner> planner_with(Profile profile, const std::strin
 
 /// Names the profile of a probe as plans print it.
 Profile named_probe(Profile profile) {
+    profile.provisional = true;
     profile.name =
         fmt::format("this machine (probed on {}, provisional: run sextant calibrate to measure it)",
                     day_of(profile));
@@ -266,6 +263,10 @@ void warn_of_other_machine(planner::DefaultPlanner& usual) {
 
 } // namespace
 
+bool may_measure(planner::Probing probing) {
+    return probing != Probing::off && probe_setting() != "off";
+}
+
 planner::DefaultPlanner planner_here(const Communicator& communicator,
                                      const std::vector<int>& nodes, const std::string& machine,
                                      planner::Probing probing, Seconds work) {
@@ -284,12 +285,12 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
         usual.planner && usual.path == machine::default_profile_path(transport)
             ? &usual.planner->machine()
             : nullptr;
-    const bool may_measure = probing != Probing::off && communicator.size() > 1 && !is_forbidden();
+    const bool measurable = may_measure(probing) && communicator.size() > 1;
     const bool open =
-        may_measure && (!has_profile(usual) || (calibrated && is_poor(*calibrated, nodes, all)));
+        measurable && (!has_profile(usual) || (calibrated && is_poor(*calibrated, nodes, all)));
     const Probing allowed = communicator.all_gather(open ? probing : Probing::off).front();
     if (allowed == Probing::off) {
-        const int measures = may_measure && probing == Probing::now && calibrated ? 1 : 0;
+        const int measures = measurable && probing == Probing::now && calibrated ? 1 : 0;
         if (communicator.all_gather(measures).front() == 1) {
             const double slowdown = slowdown_since(communicator, calibrated, nodes, all);
             if (slowdown != 1 && calibrated)
@@ -336,7 +337,7 @@ planner::DefaultPlanner planner_of(const std::string& transport, int ranks,
     planner::DefaultPlanner usual = planner::default_planner(transport, machine);
     if (machine.empty())
         warn_of_other_machine(usual);
-    if (has_profile(usual) || is_forbidden())
+    if (has_profile(usual) || !may_measure(Probing::kept))
         return usual;
     if (const std::optional<Probe> kept = ProbeCache({transport, ranks}).find())
         usual.planner =

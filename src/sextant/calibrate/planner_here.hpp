@@ -40,6 +40,10 @@ inline Seconds work_on(double bytes) {
     return bytes / 4e9;
 }
 
+/// False if this machine may not be measured: SEXTANT_PROBE=off in the environment, or
+/// Probing::off.
+bool may_measure(planner::Probing probing);
+
 /// Throws InvalidTask if there is no planner; for operations that plan on every rank.
 void require_planner(const planner::DefaultPlanner& usual);
 

@@ -196,11 +196,12 @@ void measure_crowding(const Communicator& communicator, const RankLayout& layout
                       machine::Profile& profile, Seconds budget) {
     if (!is_crowded(profile, layout.nodes, layout.reads_all))
         return;
-    std::vector<Elements> sizes{1 << 10, 1 << 14};
+    std::vector<Elements> sizes{1 << 14};
     if (budget >= .1)
-        sizes.insert(sizes.end(), {1 << 16, 1 << 18});
+        sizes = {1 << 10, 1 << 14, 1 << 16, 1 << 18};
+    const Seconds of_size = budget / (sizes.size() == 1 ? 4 : 12);
     for (const TimedFrame& frame :
-         time_frames(communicator, profile, layout.reads_all, sizes, budget / 12))
+         time_frames(communicator, profile, layout.reads_all, sizes, of_size))
         profile.crowding.push_back(
             {frame.bytes, frame.bytes, {frame.ratio(), frame.ratio(), frame.ratio(), frame.runs}});
 }
@@ -233,7 +234,8 @@ std::optional<machine::Profile> measure_quickly(const Communicator& communicator
     CampaignOptions options;
     options.patient = false;
     options.ci = .05;
-    options.budget = budget / static_cast<double>(layout.links().size());
+    const double for_links = is_crowded(profile, layout.nodes, layout.reads_all) ? .6 : 1;
+    options.budget = for_links * budget / static_cast<double>(layout.links().size());
     for (const Link link : layout.links()) {
         const std::vector<Seat> all = seats(layout, link);
         const Seat& local = all[static_cast<std::size_t>(communicator.rank())];

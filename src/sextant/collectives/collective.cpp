@@ -565,12 +565,12 @@ Collective::Collective(Communicator communicator, CollectiveTask task, Collectiv
                                ExecuteOptions{.association = options.association});
     });
     if (mpi_ && execution_)
-        race();
+        race(options.probing);
 }
 
 /// Runs the chosen schedule and MPI's own operation in turn, and keeps the faster one; the schedule
-/// if runs take too long for a race. Collective.
-void Collective::race() {
+/// if runs take too long for a race, or if nothing may be measured. Collective.
+void Collective::race(planner::Probing probing) {
     constexpr Seconds budget = .02, most_predicted = budget / 10;
     const std::array<CollectiveConfiguration, 2> both = {plan_.configuration, {mpi_name, ""}};
     auto& all = plan_.alternatives; // empty except on rank 0
@@ -586,7 +586,9 @@ void Collective::race() {
         return took;
     };
     double turns = 0; // turns of both within the budget
-    if (communicator_.all_gather(predicted).front() <= most_predicted) {
+    const bool may_measure =
+        communicator_.all_gather(calibrate::may_measure(probing) ? 1 : 0).front() == 1;
+    if (may_measure && communicator_.all_gather(predicted).front() <= most_predicted) {
         agree(communicator_, [&] {
             send = Memory(send_ * operator_.element.size);
             receive = Memory(receive_ * operator_.element.size);
@@ -600,7 +602,9 @@ void Collective::race() {
     }
     if (!all.empty())
         all.push_back({.configuration = both[1],
-                       .remark = turns < 2 ? "not measured: runs take too long" : "measured"});
+                       .remark = !may_measure ? "not measured: probing is off"
+                                 : turns < 2  ? "not measured: runs take too long"
+                                              : "measured"});
     int winner = 0;
     if (turns >= 2) {
         planner::Race race(2, static_cast<int>(std::min(turns - 1, 0. + race.most_rounds)));

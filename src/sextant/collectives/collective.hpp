@@ -46,7 +46,8 @@ struct CollectiveTask {
 /// Options of a collective operation. They must be the same on every rank.
 struct CollectiveOptions {
     /// "auto": the algorithm that is predicted to be fastest or, if it is faster in a race on these
-    /// ranks, "mpi"; or the name of an algorithm (algorithms_of, or "mpi": the operation of MPI
+    /// ranks, "mpi" (not with Probing::off, nor with SEXTANT_PROBE=off in the environment); or the
+    /// name of an algorithm (algorithms_of, or "mpi": the operation of MPI
     /// itself).
     std::string algorithm = "auto";
     int root = 0; ///< root rank of a broadcast, scatter, gather or reduce
@@ -168,7 +169,7 @@ class Collective {
     std::size_t choose(std::span<const Candidate> candidates, const CollectiveOptions& options);
     std::size_t predict(std::span<const Candidate> candidates, const CollectiveOptions& options,
                         const std::vector<int>& nodes, const planner::DefaultPlanner& usual);
-    void race();
+    void race(planner::Probing probing);
     void bind(std::span<const std::byte> send, std::span<std::byte> receive);
     std::span<std::byte> own_buffer();
 

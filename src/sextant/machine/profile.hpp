@@ -192,6 +192,7 @@ struct C3 {
 /// cost models.
 struct Profile {
     std::string name;
+    bool provisional = false; ///< true for probes, and if many values did not converge
     std::string host, topology, transport;
     int cores = 0; ///< cores per node; 0 if unknown
     std::string mpi, mpi_version;

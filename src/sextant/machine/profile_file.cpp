@@ -337,6 +337,7 @@ void declare(Object& object, Profile& profile) {
     else
         object.json.set("version", profile_version);
     object.add("name", profile.name);
+    object.add_optional("provisional", profile.provisional);
     object.add_optional("host", profile.host);
     object.add_optional("cores", profile.cores);
     object.add_optional("topology", profile.topology);

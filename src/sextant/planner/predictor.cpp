@@ -153,8 +153,7 @@ model::Question Predictor::question(const Schedule& schedule, std::span<const in
     return question;
 }
 
-Seconds Predictor::seconds(const model::Model& model, Program program, int rank, bool least) const {
-    const SingleRank alone = planner::alone(std::move(program), rank);
+Seconds Predictor::seconds(const model::Model& model, const SingleRank& alone, bool least) const {
     std::vector<int> nodes;
     for (const int r : alone.ranks) {
         if (!setting_.nodes.empty())
@@ -175,10 +174,13 @@ Seconds Predictor::seconds(const model::Model& model, Program program, int rank,
 }
 
 Predictor::Single Predictor::single(const model::Model& model, Program program, int rank) const {
-    const Seconds bound = seconds(model, program, rank, true);
-    if (setting_.within_node == machine::Link::same_process)
-        program = without_loans(std::move(program), setting_.element_size);
-    return {bound, seconds(model, std::move(program), rank, false)};
+    if (setting_.within_node != machine::Link::same_process) {
+        const SingleRank alone = planner::alone(std::move(program), rank);
+        return {seconds(model, alone, true), seconds(model, alone, false)};
+    }
+    const Seconds bound = seconds(model, planner::alone(program, rank), true);
+    program = without_loans(std::move(program), setting_.element_size);
+    return {bound, seconds(model, planner::alone(std::move(program), rank), false)};
 }
 
 model::Prediction Predictor::whole(const Candidate& candidate) const {

@@ -89,7 +89,7 @@ class Predictor {
 
   private:
     model::Question question(const Schedule& schedule, std::span<const int> nodes) const;
-    Seconds seconds(const model::Model& model, Program program, int rank, bool least) const;
+    Seconds seconds(const model::Model& model, const SingleRank& alone, bool least) const;
     Single single(const model::Model& model, Program program, int rank) const;
 
     const Setting& setting_;

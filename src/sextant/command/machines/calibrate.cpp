@@ -175,11 +175,12 @@ std::string path_of_state(const std::string& path, std::size_t state) {
     return file.replace_filename(name).string();
 }
 
-/// States in the name of a profile, which plans print, that many of its values did not converge.
+/// Marks a profile if many of its values did not converge, also in its name, which plans print.
 void mark_if_provisional(Profile& profile) {
     constexpr double wide = .1;
     const machine::Precision worth = machine::worth_of(profile, wide);
-    if (4 * worth.wide > worth.values)
+    profile.provisional = 4 * worth.wide > worth.values;
+    if (profile.provisional)
         profile.name += fmt::format(" (provisional: {} of {} values did not converge to {:g} %)",
                                     worth.wide, worth.values, 100 * wide);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/schedules/trials.hpp"
 
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/command/schedules/explanation.hpp"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -111,9 +111,8 @@ SharedTime& SharedTime::cover(const SharedTime& other) {
 }
 
 bool Trials::allowed() {
-    const char* const setting = std::getenv("SEXTANT_PROBE");
     return detect_launcher().launcher == Launcher::none &&
-           std::string_view(setting ? setting : "") != "off";
+           calibrate::may_measure(planner::Probing::now);
 }
 
 Trials::Trials(const PlannedTask& task, double density) : task_(task) {
