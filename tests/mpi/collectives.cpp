@@ -80,9 +80,9 @@ TEST(Mpi, a_collective_measures_nothing_if_probing_is_off) {
         const Collective chosen(communicator, {CollectiveKind::all_to_all, {64}},
                                 {.probing = planner::Probing::off});
         EXPECT_NE(chosen.plan().text(), "mpi");
-        const auto of_mpi = std::ranges::count_if(
-            chosen.plan().alternatives,
-            [](const auto& each) { return each.remark == "not measured: probing is off"; });
+        const auto of_mpi = std::ranges::count_if(chosen.plan().alternatives, [](const auto& each) {
+            return each.remark == "not measured: probing is off";
+        });
         EXPECT_EQ(of_mpi, communicator.rank() == 0 ? 1 : 0);
     });
 }
