@@ -49,8 +49,13 @@ TEST(States, scale_all_times_of_a_profile) {
     profile.cores = 4;
     profile.links.front().start = machine::exactly(1);
     const Seconds before = time_on(profile, 1000);
-    machine::scale_times(profile, 2);
+    machine::scale_times(profile, 2, 2);
     EXPECT_NEAR(time_on(profile, 1000), 2 * before, 1e-6 * before);
+    machine::scale_times(profile, .5, 1);
+    EXPECT_GT(time_on(profile, 1000), before) << "work still takes twice the time";
+    EXPECT_LT(time_on(profile, 1000), 2 * before);
+    machine::scale_times(profile, 1, .5);
+    EXPECT_NEAR(time_on(profile, 1000), before, 1e-6 * before);
 }
 
 } // namespace

@@ -13,9 +13,11 @@
 #include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/machine/installation.hpp"
+#include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -182,39 +184,70 @@ bool is_poor(const Profile& profile, const std::vector<int>& nodes, bool reads_a
            (profile.crowding.empty() && is_crowded(profile, nodes, reads_all));
 }
 
-/// Returns the factor by which the machine is now slower than when rank 0's profile was measured,
-/// in steps of a factor of 1.4, which also separates states in one_state. Ranks of one node measure
-/// it, unless they take turns on cores. Collective.
-double slowdown_since(const Communicator& communicator, const Profile* profile,
-                      const std::vector<int>& nodes, bool reads_all) {
-    const bool comparable = profile && profile->state_probe.median > 0 && nodes[0] == nodes[1] &&
-                            !is_crowded(*profile, nodes, reads_all);
-    const Seconds then = comparable ? profile->state_probe.median : 0;
-    if (communicator.all_gather(then).front() <= 0)
-        return 1;
-    constexpr int tries = 3;
-    double slowdown = 1;
-    for (int i = 0; i < tries && (i == 0 || slowdown > 1); ++i) { // other programs only add time
-        const Seconds now = probe_state(communicator);
-        const double measured = now > 0 ? std::exp2(std::trunc(2 * std::log2(now / then)) / 2) : 1;
-        slowdown =
-            communicator.all_gather(i == 0 ? measured : std::min(slowdown, measured)).front();
+/// How much longer messages and work take now than when a profile was measured.
+struct Slowdown {
+    double messages = 1, work = 1;
+    /// Messages changed otherwise than work, so the profile is that of another state.
+    bool uneven = false;
+
+    bool is_any() const { return messages != 1 || work != 1; }
+    std::string text() const {
+        if (messages == work)
+            return fmt::format("{:.2g} times as slow now", work);
+        return fmt::format("messages {:.2g} and work {:.2g} times as slow now", messages, work);
     }
-    return slowdown;
+};
+
+/// Returns how much slower the machine is now than when rank 0's profile was measured, in steps of
+/// a factor of 1.4, which also separates states in one_state. Ranks of one node measure it, unless
+/// they take turns on cores. Messages are scaled only if work changes in the same direction, as
+/// with the clock of the processor. Otherwise the change is uneven: if a virtual machine moves two
+/// cores to one physical core, small messages get faster and work gets slower, but large messages
+/// do not change. Collective.
+Slowdown slowdown_since(const Communicator& communicator, const Profile* profile,
+                        const std::vector<int>& nodes, bool reads_all) {
+    Cell fold = pass("over", "f32", 1 << 16, 2);
+    fold.in_place = !reads_all;
+    std::array<Seconds, 2> then{}; // of the round trip and the fold; 0 if unknown
+    if (profile && nodes[0] == nodes[1] && !is_crowded(*profile, nodes, reads_all)) {
+        const machine::Work* const over = profile->find_operator("over", "f32");
+        then[0] = profile->state_probe.median;
+        if (over && !over->passes.empty())
+            then[1] = machine::at_pass(over->passes, fold.elements, fold.operands).median;
+    }
+    then = communicator.all_gather(then).front();
+    if (then[0] <= 0 || then[1] <= 0)
+        return {};
+    constexpr int tries = 3;
+    std::array<double, 2> ratios{}, steps{2, 2};
+    for (int i = 0; i < tries && (steps[0] > 1 || steps[1] > 1); ++i) {
+        const std::array<Seconds, 2> now{probe_state(communicator),
+                                         probe_state(communicator, fold)};
+        for (std::size_t k = 0; k < now.size(); ++k) { // other programs only add time
+            const double ratio = now[k] / then[k];
+            ratios[k] = i == 0 ? ratio : std::min(ratios[k], ratio);
+            steps[k] = ratio > 0 ? std::exp2(std::trunc(2 * std::log2(ratios[k])) / 2) : 1;
+        }
+        steps = communicator.all_gather(steps).front();
+        ratios = communicator.all_gather(ratios).front();
+    }
+    const bool same_direction = (ratios[0] > 1) == (ratios[1] > 1) && std::abs(ratios[1] - 1) > .1;
+    return {same_direction ? steps[0] : 1, steps[1],
+            !same_direction && (steps[0] != 1 || steps[1] != 1)};
 }
 
 /// Returns the planner of a profile, with times for the present state of the machine. Returns the
 /// same planner each time for the same profile and state, so that its plans stay cached.
 std::shared_ptr<planner::Planner> planner_with(Profile profile, const std::string& text,
-                                               double slowdown = 1) {
+                                               const Slowdown& slowdown = {}) {
     static std::mutex mutex;
     static std::map<std::string, std::shared_ptr<planner::Planner>> made;
-    if (slowdown != 1) {
-        machine::scale_times(profile, slowdown);
-        profile.name += fmt::format(", {:.2g} times as slow now", slowdown);
+    if (slowdown.is_any()) {
+        machine::scale_times(profile, slowdown.messages, slowdown.work);
+        profile.name += ", " + slowdown.text();
     }
     const std::lock_guard lock(mutex);
-    std::shared_ptr<planner::Planner>& planner = made[fmt::format("{} {}", slowdown, text)];
+    std::shared_ptr<planner::Planner>& planner = made[slowdown.text() + text];
     if (!planner)
         planner = std::make_shared<planner::Planner>(std::move(profile));
     return planner;
@@ -292,8 +325,8 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
     if (allowed == Probing::off) {
         const int measures = measurable && probing == Probing::now && calibrated ? 1 : 0;
         if (communicator.all_gather(measures).front() == 1) {
-            const double slowdown = slowdown_since(communicator, calibrated, nodes, all);
-            if (slowdown != 1 && calibrated)
+            const Slowdown slowdown = slowdown_since(communicator, calibrated, nodes, all);
+            if (slowdown.is_any() && calibrated)
                 usual.planner = planner_with(*calibrated, usual.path, slowdown);
         }
         return usual;
@@ -308,9 +341,11 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
     std::string text;
     std::optional<Profile> known =
         broadcast(communicator, good ? std::optional(kept->profile) : std::nullopt, text);
-    double slowdown = 1;
+    Slowdown slowdown;
     if (known && allowed == Probing::now)
         slowdown = slowdown_since(communicator, &*known, nodes, all);
+    if (slowdown.uneven)
+        known.reset(), slowdown = {};
     if (!known && allowed == Probing::now) {
         agree(communicator, [&] { known = measure_quickly(communicator, budget); });
         known = broadcast(communicator, known, text);

@@ -256,8 +256,8 @@ bool is_state(Seconds of_state, Seconds round_trip) {
            std::max(of_state, round_trip) <= one_state * std::min(of_state, round_trip);
 }
 
-Seconds probe_state(const Communicator& communicator) {
-    constexpr Bytes memory = 1 << 20;
+Seconds probe_state(const Communicator& communicator, const Cell& cell) {
+    constexpr Bytes memory = 4 << 20;
     constexpr int bursts = 5;
     const bool takes_part = communicator.rank() < 2;
     const Communicator pair = communicator.split(takes_part ? 0 : -1, 0);
@@ -267,7 +267,7 @@ Seconds probe_state(const Communicator& communicator) {
         Rig rig(pair, memory);
         for (int i = 0; i < bursts; ++i) {
             Series series;
-            for (const Sample& sample : rig.burst(probe()))
+            for (const Sample& sample : rig.burst(cell))
                 series.add(sample);
             fastest = std::min(fastest, series.value(0).median);
         }

@@ -70,9 +70,9 @@ std::string difference_of_state(const machine::Profile& profile, Seconds round_t
 /// True if the two round trips of the probe belong to one state, or if `of_state` is 0 (unknown).
 bool is_state(Seconds of_state, Seconds round_trip);
 
-/// The probe's round trip between ranks 0 and 1, measured in about a millisecond; other ranks
-/// return 0. Collective.
-Seconds probe_state(const Communicator& communicator);
+/// The time of a cell on ranks 0 and 1, by default the probe's round trip, measured in one to three
+/// milliseconds; other ranks return 0. Collective.
+Seconds probe_state(const Communicator& communicator, const Cell& cell = probe());
 /// The probe's round trip between two threads of this process.
 Seconds probe_threads();
 

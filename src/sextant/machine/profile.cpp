@@ -99,7 +99,8 @@ double half_share(const Value& value) {
 
 } // namespace
 
-void scale_times(Profile& profile, double factor) {
+void scale_times(Profile& profile, double messages, double work) {
+    double factor = messages;
     const auto scale = [&](Value& value) { value = value.times(factor); };
     const auto scale_all = [&](auto& items) {
         for (auto& item : items)
@@ -114,6 +115,7 @@ void scale_times(Profile& profile, double factor) {
         if (link.start)
             scale(*link.start);
     }
+    factor = work;
     for (std::vector<Work>* works : {&profile.operators, &profile.kernels}) {
         for (Work& work : *works) {
             scale_all(work.passes);

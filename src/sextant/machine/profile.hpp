@@ -231,8 +231,8 @@ struct NamedValue {
 /// profile.
 std::vector<NamedValue> values_of(const Profile& profile);
 
-/// Multiplies all measured times of messages and work.
-void scale_times(Profile& profile, double factor);
+/// Multiplies all measured times of messages, and of work (operators, kernels and copies).
+void scale_times(Profile& profile, double messages, double work);
 
 /// The precision of the measured values of a profile. `requested`: the desired ratio of half the
 /// interval to the median.
