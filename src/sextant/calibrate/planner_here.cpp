@@ -321,15 +321,18 @@ planner::DefaultPlanner planner_here(const Communicator& communicator,
     const bool measurable = may_measure(probing) && communicator.size() > 1;
     const bool open =
         measurable && (!has_profile(usual) || (calibrated && is_poor(*calibrated, nodes, all)));
-    const Probing allowed = communicator.all_gather(open ? probing : Probing::off).front();
+    Probing allowed = communicator.all_gather(open ? probing : Probing::off).front();
     if (allowed == Probing::off) {
         const int measures = measurable && probing == Probing::now && calibrated ? 1 : 0;
-        if (communicator.all_gather(measures).front() == 1) {
-            const Slowdown slowdown = slowdown_since(communicator, calibrated, nodes, all);
+        if (communicator.all_gather(measures).front() == 0)
+            return usual;
+        const Slowdown slowdown = slowdown_since(communicator, calibrated, nodes, all);
+        if (!slowdown.uneven) {
             if (slowdown.is_any() && calibrated)
                 usual.planner = planner_with(*calibrated, usual.path, slowdown);
+            return usual;
         }
-        return usual;
+        allowed = Probing::now;
     }
     std::optional<ProbeCache> cache;
     if (communicator.rank() == 0)
