@@ -139,6 +139,7 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_planner PRIVATE nlohmann_json::nlohmann_json)
     if(SEXTANT_REGISTRATION)
         target_link_libraries(sextant_registration PRIVATE Eigen3::Eigen)
+        target_link_libraries(sextant_mosaic PRIVATE Eigen3::Eigen)
     endif()
     if(SEXTANT_FORMAT)
         target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR

@@ -230,17 +230,18 @@ FamilyResult FamilyFit::fit_level(const Level& level, const AffineMotion& start,
     result.iterations = descent.steps;
     result.converged = descent.converged;
     if (descent.exhausted || (descent.converged && evaluate(result.motion))) {
-        result.covariance = covariance(level, alike, parameters);
+        add_covariance(result, level, alike, parameters);
         result.misfit = misfit_of(tiles_, level.tiles, alike, parameters);
     }
     return result;
 }
 
-/// Returns the sandwich estimate H⁻¹VH⁻¹ of the covariance of a small motion before φ; infinite if
-/// the frames do not determine the motion. V sums over squares of 2x2 tiles, because filtered noise
-/// is hardly correlated between such squares.
-std::array<double, affine_parameters * affine_parameters>
-FamilyFit::covariance(const Level& level, const Similarity& alike, std::size_t parameters) const {
+/// Sets the covariance of a small motion before φ: the sandwich estimate H⁻¹VH⁻¹, infinite if the
+/// frames do not determine the motion. V sums over squares of 2x2 tiles, because filtered noise is
+/// hardly correlated between such squares. If noise were white, V would be proportional to (1 −
+/// NCC) H.
+void FamilyFit::add_covariance(FamilyResult& result, const Level& level, const Similarity& alike,
+                               std::size_t parameters) const {
     const auto n = static_cast<Eigen::Index>(parameters);
     ParameterMatrix matrix = ParameterMatrix::Zero(n, n), spread = matrix;
     double seen = 0;
@@ -262,19 +263,19 @@ FamilyFit::covariance(const Level& level, const Similarity& alike, std::size_t p
             seen += known;
         }
     }
-    std::array<double, affine_parameters * affine_parameters> covariance{};
+    auto& covariance = result.covariance;
     const Eigen::LLT<ParameterMatrix> factor(matrix);
-    if (factor.info() != Eigen::Success || seen <= static_cast<double>(parameters)) {
-        covariance.fill(std::numeric_limits<double>::infinity());
-        return covariance;
-    }
+    if (factor.info() != Eigen::Success || seen <= static_cast<double>(parameters))
+        return;
+    covariance.fill(0);
+    const Eigen::Matrix2d shift = matrix.topLeftCorner<2, 2>().inverse() * (1 - alike.ncc);
+    result.model_covariance = {shift(0, 0), shift(0, 1), shift(1, 0), shift(1, 1)};
     const ParameterMatrix sandwich = covariance_of_fit(factor, spread, seen);
     for (Eigen::Index row = 0; row < n; ++row) {
         for (Eigen::Index column = 0; column < n; ++column)
             covariance[static_cast<std::size_t>(row) * affine_parameters +
                        static_cast<std::size_t>(column)] = sandwich(row, column);
     }
-    return covariance;
 }
 
 FamilyResult FamilyFit::fit(const Pyramid& reference, const Pyramid& moved,

@@ -30,6 +30,10 @@ struct FamilyResult {
     /// The covariance of a small motion before φ, row by row; 0 for parameters that the family does
     /// not vary; infinite if the frames do not determine the motion.
     std::array<double, affine_parameters * affine_parameters> covariance{};
+    /// The covariance of a shift that follows from the NCC if noise were white: row by row, up to a
+    /// factor that depends on the filter only. Less accurate than `covariance`, but it varies less
+    /// if there are few tiles. 0 if the frames do not determine the shift.
+    std::array<double, 4> model_covariance{};
     double ncc = 0;     ///< NCC of the filtered frames over the overlap
     double overlap = 0; ///< fraction of the reference that the motion maps into the template
     int iterations = 0;
@@ -75,8 +79,8 @@ class FamilyFit {
     kernel::RigidSums sums_of_tiles(const Level& level, const AffineMotion& motion);
     FamilyResult fit_level(const Level& level, const AffineMotion& start, MotionFamily family,
                            double stop);
-    std::array<double, affine_parameters * affine_parameters>
-    covariance(const Level& level, const Similarity& alike, std::size_t parameters) const;
+    void add_covariance(FamilyResult& result, const Level& level, const Similarity& alike,
+                        std::size_t parameters) const;
 
     ImageShape shape_;
     Team* team_;
