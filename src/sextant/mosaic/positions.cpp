@@ -277,6 +277,8 @@ class Solution {
         reweigh(options_.most_deviation);
         update();
         choose();
+        fit_map();
+        update();
         finish();
         return std::move(result_);
     }
@@ -310,6 +312,41 @@ class Solution {
         for (std::size_t l = 0; l < offsets_.size(); ++l) {
             const double r = deviation(l) / c, weight = 1 / (1 + r * r);
             weights_[l] = weight * weight;
+        }
+    }
+
+    /// Fits the map from stage coordinates to positions within islands by least squares: over a
+    /// long scan, the map that offsets between neighbours determine is off by many pixels.
+    void fit_map() {
+        int count = 0;
+        const std::vector<int> island = islands_of(stage_.size(), offsets_, weights_, count);
+        std::vector<Eigen::Vector4d> means(at(count), Eigen::Vector4d::Zero());
+        std::vector<double> tiles(at(count), 0);
+        const auto both = [&](std::size_t i) {
+            return Eigen::Vector4d(stage_[i].x, stage_[i].y, result_.at[i].x, result_.at[i].y);
+        };
+        for (std::size_t i = 0; i < stage_.size(); ++i) {
+            means[at(island[i])] += both(i);
+            tiles[at(island[i])] += 1;
+        }
+        Eigen::Matrix4d products = Eigen::Matrix4d::Zero();
+        for (std::size_t i = 0; i < stage_.size(); ++i) {
+            const std::size_t own = at(island[i]);
+            const Eigen::Vector4d centred = both(i) - means[own] / tiles[own];
+            products += centred * centred.transpose();
+        }
+        const Eigen::Matrix2d spread = products.topLeftCorner<2, 2>();
+        constexpr double flat = 1e-3, least = 8;
+        if (static_cast<double>(stage_.size()) < least + count ||
+            spread.determinant() < flat * spread.trace() * spread.trace())
+            return;
+        const Eigen::Matrix2d map = products.bottomLeftCorner<2, 2>() * spread.inverse();
+        result_.map = {map(0, 0), map(0, 1), map(1, 0), map(1, 1)};
+        result_.origin = {};
+        const auto all = static_cast<double>(stage_.size());
+        for (std::size_t i = 0; i < stage_.size(); ++i) {
+            const Point rest = result_.at[i] - result_.map(stage_[i]);
+            result_.origin = result_.origin + Point{rest.x / all, rest.y / all};
         }
     }
 

@@ -144,10 +144,13 @@ class Run {
     }
 
   private:
-    /// Gives a link what its search found. On a lattice, steps from any position lead to an offset
-    /// that looks right, so only searches may connect islands.
+    /// Gives a link the lead of its search, if that found the same offset. On a lattice, steps from
+    /// any position lead to an offset that looks right, so only searches may connect islands.
     static void take_over(Link& link, const Link& searched, const std::vector<int>& island) {
-        link.lead = searched.lead;
+        constexpr double same = 1.5;
+        const Point moved = link.offset.offset - searched.offset.offset;
+        if (searched.state == LinkState::found && std::hypot(moved.x, moved.y) < same)
+            link.lead = searched.lead;
         const auto at = [&](int tile) { return island[static_cast<std::size_t>(tile)]; };
         if (link.state == LinkState::found && searched.state != LinkState::found &&
             at(link.offset.a) != at(link.offset.b))
@@ -234,19 +237,15 @@ class Run {
         for (const int island : found.island)
             ++tiles[static_cast<std::size_t>(island)];
         const auto largest = std::max_element(tiles.begin(), tiles.end()) - tiles.begin();
-        std::vector<std::uint8_t> verified(stage_.size(), 0);
-        constexpr double least_redundancy = .02, clear_lead = 4;
+        std::vector<double> evidence(stage_.size(), 0); // the sum of the squares of all leads
         for (std::size_t l = 0; l < result_.links.size(); ++l) {
             const int number = result_.offset_of[l];
             if (number < 0 || found.kept[static_cast<std::size_t>(number)] == 0)
                 continue;
-            const double redundancy = found.redundancy[static_cast<std::size_t>(number)];
-            if (redundancy < least_redundancy && result_.links[l].lead < clear_lead)
-                continue;
             for (const int tile : {result_.links[l].offset.a, result_.links[l].offset.b})
-                verified[static_cast<std::size_t>(tile)] = 1;
+                evidence[static_cast<std::size_t>(tile)] += std::pow(result_.links[l].lead, 2);
         }
-        constexpr double most_deviation = .5;
+        constexpr double most_deviation = .5, clear_lead = 4;
         for (std::size_t i = 0; i < stage_.size(); ++i) {
             const int island = found.island[i];
             const Symmetric& covariance = found.covariance[i];
@@ -257,7 +256,7 @@ class Run {
                 flag = TileFlag::island;
             else if (std::max(covariance.xx, covariance.yy) > most_deviation * most_deviation)
                 flag = TileFlag::uncertain;
-            else if (verified[i] == 0 && stage_.size() > 1)
+            else if (evidence[i] < clear_lead * clear_lead && stage_.size() > 1)
                 flag = TileFlag::unverified;
             result_.flags.push_back(flag);
         }

@@ -29,7 +29,7 @@ enum class TileFlag : std::uint8_t {
     alone,     ///< no overlap with information: only the stage tells where the tile is
     island,    ///< connected to other tiles, but not to the largest group
     uncertain, ///< the standard deviation along an axis exceeds half a pixel
-    unverified ///< no loop verifies the position, and no overlap has a clear lead
+    unverified ///< other positions explain the overlaps almost as well, as on a lattice
 };
 
 /// The registered tiles of a mosaic.
