@@ -199,6 +199,21 @@ TEST(MosaicPositions, of_many_tiles_are_solved) {
     EXPECT_NEAR(found.scale, 1, .05);
 }
 
+TEST(MosaicLevels, follow_from_ratios) {
+    const std::vector<LevelRatio> ratios{{0, 1, 2, 3}, {2, 1, .5, 1}, {3, 4, 1.21, 1}};
+    const std::vector<double> levels = solve_levels(6, ratios);
+    EXPECT_NEAR(levels[1] / levels[0], 2, 1e-4);
+    EXPECT_NEAR(levels[1] / levels[2], .5, 1e-4);
+    EXPECT_NEAR(levels[0] * levels[1] * levels[2], 1, 1e-4) << "the mean of the logarithms is 0";
+    EXPECT_NEAR(levels[3], 1 / 1.1, 1e-4);
+    EXPECT_EQ(levels[5], 1);
+    EXPECT_EQ(solve_levels(2, {}), (std::vector<double>{1, 1}));
+    for (const LevelRatio& wrong : std::vector<LevelRatio>{
+             {0, 0, 1, 1}, {0, 6, 1, 1}, {-1, 0, 1, 1}, {0, 1, 0, 1}, {0, 1, 1, 0}}) {
+        EXPECT_THROW(solve_levels(6, std::vector<LevelRatio>{wrong}), InvalidTask);
+    }
+}
+
 TEST(MosaicPositions, refuse_what_is_no_offset) {
     const std::vector<Point> stage{{0, 0}, {100, 0}};
     const auto refused = [&](Offset offset) {

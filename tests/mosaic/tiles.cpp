@@ -97,6 +97,22 @@ TEST(Mosaic, vignetting_does_not_move_tiles) {
         EXPECT_LT(error, .3);
 }
 
+TEST(Mosaic, knows_the_levels_of_tiles) {
+    Scan scan({.columns = 4, .rows = 4, .vignetting = .1});
+    std::vector<double> gains;
+    for (std::size_t i = 0; i < scan.samples.size(); ++i) {
+        gains.push_back(.8 + .05 * static_cast<double>(i * 7 % 11));
+        for (float& sample : scan.samples[i])
+            sample *= static_cast<float>(gains.back());
+    }
+    const TileResult result = registered(scan);
+    const double first = result.levels[0] / gains[0];
+    for (std::size_t i = 0; i < gains.size(); ++i)
+        EXPECT_NEAR(result.levels[i] / gains[i] / first, 1, .02) << i;
+    for (const double error : scan.errors(result.positions.at))
+        EXPECT_LT(error, .3);
+}
+
 TEST(Mosaic, flags_tiles_that_are_empty_or_belong_elsewhere) {
     Scan scan({.columns = 5, .rows = 4});
     std::ranges::fill(scan.samples[7], 500.F);

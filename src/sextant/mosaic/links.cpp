@@ -162,6 +162,8 @@ Link PairLinker::fit(Link link, const Strips& strips, Point start) {
     link.ncc = result.ncc;
     link.pixels =
         static_cast<Elements>(result.overlap * static_cast<double>(strips.shape.elements()));
+    if (search_->a.mean() > 0 && search_->b.mean() > 0)
+        link.level = search_->b.mean() / search_->a.mean();
     const Symmetric covariance{result.covariance[0], result.covariance[1],
                                result.covariance[registration::affine_parameters + 1]};
     const bool known = std::isfinite(covariance.xx) && std::isfinite(covariance.yy) &&

@@ -44,6 +44,7 @@ struct Link {
     double ncc = 0;      ///< of the filtered overlaps
     double lead = 0;     ///< over the best other offset (RigidResult::lead); 0 without a search
     Elements pixels = 0; ///< of the overlap
+    double level = 0;    ///< mean of `b` in the overlap divided by that of `a`; 0 if not positive
 };
 
 /// Registers pairs of tiles in their overlaps by translations.

@@ -477,4 +477,42 @@ Positions solve_positions(std::span<const Point> stage, std::span<const Offset> 
     return Solution(stage, offsets, options).solve();
 }
 
+std::vector<double> solve_levels(std::size_t tiles, std::span<const LevelRatio> ratios) {
+    double weights = 0;
+    for (const LevelRatio& r : ratios) {
+        const bool exists =
+            r.a >= 0 && r.b >= 0 && at(r.a) < tiles && at(r.b) < tiles && r.a != r.b;
+        if (!exists || !(r.ratio > 0) || !(r.weight > 0) || !std::isfinite(r.ratio * r.weight))
+            throw InvalidTask(
+                fmt::format("a ratio of levels {:g} with weight {:g} between tiles {} "
+                            "and {}: expected positive numbers and two different "
+                            "tiles of {}",
+                            r.ratio, r.weight, r.a, r.b, tiles));
+        weights += r.weight;
+    }
+    std::vector<double> levels(tiles, 1);
+    if (ratios.empty())
+        return levels;
+    // A small pull to 0 makes the mean of each group 0, and single tiles solvable.
+    constexpr double pull = 1e-6;
+    const auto unknowns = static_cast<Eigen::Index>(tiles);
+    std::vector<Eigen::Triplet<double>> entries;
+    Eigen::VectorXd right = Eigen::VectorXd::Zero(unknowns);
+    for (int i = 0; i < static_cast<int>(tiles); ++i)
+        entries.emplace_back(i, i, pull * weights / static_cast<double>(ratios.size()));
+    for (const LevelRatio& r : ratios) {
+        entries.emplace_back(r.a, r.a, r.weight);
+        entries.emplace_back(r.b, r.b, r.weight);
+        entries.emplace_back(std::max(r.a, r.b), std::min(r.a, r.b), -r.weight);
+        right[r.b] += r.weight * std::log(r.ratio);
+        right[r.a] -= r.weight * std::log(r.ratio);
+    }
+    Matrix normal(unknowns, unknowns);
+    normal.setFromTriplets(entries.begin(), entries.end());
+    const Eigen::VectorXd solution = Factors(normal).solve(right);
+    for (std::size_t i = 0; i < tiles; ++i)
+        levels[i] = std::exp(solution[static_cast<Eigen::Index>(i)]);
+    return levels;
+}
+
 } // namespace sextant::mosaic

@@ -89,4 +89,16 @@ struct Positions {
 Positions solve_positions(std::span<const Point> stage, std::span<const Offset> offsets,
                           const PositionOptions& options = {});
 
+/// The ratio of the brightness of two tiles, `b` relative to `a`.
+struct LevelRatio {
+    int a = 0, b = 0;
+    double ratio = 1;  ///< positive
+    double weight = 1; ///< such as the number of pixels
+};
+
+/// Solves for the level of each tile: exp(l) with the least Σ weight (l_b − l_a − log ratio)², and
+/// a mean of l of 0 in each group of tiles that ratios connect. Requires  ratios between different
+/// tiles, positive and with positive weights (InvalidTask).
+std::vector<double> solve_levels(std::size_t tiles, std::span<const LevelRatio> ratios);
+
 } // namespace sextant::mosaic

@@ -140,6 +140,7 @@ class Run {
         }
         solve();
         flag();
+        find_levels();
         return std::move(result_);
     }
 
@@ -229,6 +230,19 @@ class Run {
             }
         }
         result_.positions = solve_positions(stage_, offsets, options_.positions);
+    }
+
+    void find_levels() {
+        std::vector<LevelRatio> ratios;
+        for (std::size_t l = 0; l < result_.links.size(); ++l) {
+            const Link& link = result_.links[l];
+            const int number = result_.offset_of[l];
+            if (number >= 0 && result_.positions.kept[static_cast<std::size_t>(number)] != 0 &&
+                link.level > 0)
+                ratios.push_back(
+                    {link.offset.a, link.offset.b, link.level, static_cast<double>(link.pixels)});
+        }
+        result_.levels = solve_levels(stage_.size(), ratios);
     }
 
     void flag() {

@@ -36,6 +36,7 @@ enum class TileFlag : std::uint8_t {
 struct TileResult {
     Positions positions = {};
     FlatField flat;                   ///< by which tiles were divided
+    std::vector<double> levels = {};  ///< per tile: its brightness relative to the others
     std::vector<TileFlag> flags = {}; ///< per tile
     std::vector<Link> links = {};     ///< of all neighbours, also those without information
     std::vector<int> offset_of = {};  ///< per link: its index in Positions::kept, or -1
