@@ -22,6 +22,7 @@ struct ScanOptions {
     double overlap = .25, stage_error = 4, dose = 1000;
     double vignetting = 0; ///< the loss of brightness in the middle of each edge, twice in corners
     unsigned seed = 1;
+    bool lattice = false; ///< most particles are on a lattice
 };
 
 struct Scan {
@@ -48,7 +49,12 @@ struct Scan {
             double x, y, sigma, height;
         };
         std::vector<Particle> particles;
-        for (int i = 0; i < static_cast<int>(width * height / 120); ++i) {
+        for (double y = -side / 2; options.lattice && y < height; y += 11) {
+            for (double x = -side / 2; x < width; x += 12.3)
+                particles.push_back({x, y, 2.2, .5});
+        }
+        const double area_of_one = options.lattice ? 2500 : 120;
+        for (int i = 0; i < static_cast<int>(width * height / area_of_one); ++i) {
             const double x = uniform(random) * width - side / 2,
                          y = uniform(random) * height - side / 2, sigma = 1.5 + 3 * uniform(random);
             particles.push_back({x, y, sigma, uniform(random) < .5 ? .15 : -.15});

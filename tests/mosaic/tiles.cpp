@@ -134,6 +134,21 @@ TEST(Mosaic, flags_tiles_that_are_empty_or_belong_elsewhere) {
     }
 }
 
+TEST(Mosaic, of_a_lattice_has_no_wrong_tile_without_a_flag) {
+    for (unsigned seed = 1; seed <= 4; ++seed) {
+        Scan scan({.columns = 5, .rows = 4, .side = 192, .seed = seed, .lattice = true});
+        std::swap(scan.samples[7], scan.samples[16]);
+        const TileResult result = registered(scan, {.threads = 2});
+        const std::vector<double> errors = scan.errors(result.positions.at);
+        for (std::size_t i = 0; i < errors.size(); ++i) {
+            const bool is_wrong = i == 7 || i == 16 || errors[i] > .5;
+            EXPECT_TRUE(!is_wrong || result.flags[i] != TileFlag::none) << seed << ", tile " << i;
+        }
+        EXPECT_LT(std::ranges::count_if(result.flags, [](auto f) { return f != TileFlag::none; }),
+                  7);
+    }
+}
+
 TEST(Mosaic, ignores_missing_samples) {
     Scan scan;
     for (std::vector<float>& samples : scan.samples)
