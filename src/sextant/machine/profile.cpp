@@ -117,11 +117,11 @@ void scale_times(Profile& profile, double messages, double work) {
     }
     factor = work;
     for (std::vector<Work>* works : {&profile.operators, &profile.kernels}) {
-        for (Work& work : *works) {
-            scale_all(work.passes);
-            scale_all(work.alone);
-            if (work.seconds_per_element)
-                scale(*work.seconds_per_element);
+        for (Work& each : *works) {
+            scale_all(each.passes);
+            scale_all(each.alone);
+            if (each.seconds_per_element)
+                scale(*each.seconds_per_element);
         }
     }
     for (CopyRate& copy : profile.copies)

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace sextant::mosaic {
@@ -20,12 +19,13 @@ using registration::Pyramid;
 /// The least side of an overlap that can be registered, in pixels.
 constexpr Elements least_side = 16;
 
-/// The part of a tile of length `tile` that its neighbour at an offset of `offset` shows: first
-/// position in the tile, and length, at least `least`.
+/// The part of two tiles that overlaps, along an axis.
 struct Part {
-    Elements a = 0, b = 0, length = 0; ///< first position in the one tile and in the other
+    Elements a = 0, b = 0, length = 0; ///< first position in each tile, and length
 };
 
+/// Returns the overlap of two tiles of length `tile`, the second of which is `offset` pixels after
+/// the first. If the overlap is shorter than `least`, returns parts of that length at the edges.
 Part part_of(Elements tile, Elements offset, Elements least) {
     const Elements shared = tile - std::abs(offset);
     const Elements length = std::clamp(shared, std::min(least, tile), tile);

@@ -52,7 +52,7 @@ struct Link {
 /// A search registers the parts of both tiles that overlap if the expected offset is right, by
 /// correlation, so it finds errors of up to half the width and height of the overlap. The overlap
 /// is then cut again at the offset that was found, rounded to whole pixels, and registered from
-/// there by Gauss-Newton steps. Deviations are sandwich estimates (FamilyFit).
+/// there by Gauss-Newton steps.
 ///
 /// Not thread-safe.
 class PairLinker {

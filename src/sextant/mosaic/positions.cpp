@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include <Eigen/Dense>
 #include <Eigen/SparseCholesky>

@@ -97,8 +97,9 @@ struct LevelRatio {
 };
 
 /// Solves for the level of each tile: exp(l) with the least Σ weight (l_b − l_a − log ratio)², and
-/// a mean of l of 0 in each group of tiles that ratios connect. Requires  ratios between different
-/// tiles, positive and with positive weights (InvalidTask).
+/// a mean of l of 0 in each group of tiles that ratios connect.
+///
+/// Requires  ratios between different tiles, positive and with positive weights (InvalidTask).
 std::vector<double> solve_levels(std::size_t tiles, std::span<const LevelRatio> ratios);
 
 } // namespace sextant::mosaic
